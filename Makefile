@@ -1,0 +1,61 @@
+# Everything happens in a virtual environment of the project's own. Needed on the machine: Python 3.11
+# or newer with venv and pip, make, and a C++20 compiler; the rest (cmake and ninja too) comes from pip.
+#
+#   make test ARGS="-k twa"                            arguments for pytest, run.py or fairlock check
+#   make test PYTHON=python3.13 VENV=.venv-3.13        another Python, beside the first
+#   make test FAIRLOCK_NO_SYSTEM_PACKAGES=1            never call apt-get
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+# The tools of the environment first, so that tests and benchmarks find its cmake and ninja.
+RUN := PATH="$(abspath $(BIN)):$$PATH"
+
+export FAIRLOCK_NO_SYSTEM_PACKAGES
+
+.DEFAULT_GOAL := help
+.PHONY: help build test bench check lint clean system-packages
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+build: $(VENV)/tools.stamp ## build the package and install it in the virtual environment
+	@echo "building fairlock"
+	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps .
+
+test: system-packages build ## set everything up and run all tests
+	@$(RUN) $(BIN)/pytest $(ARGS)
+
+bench: system-packages build ## set everything up, run the benchmarks and print the comparison
+	@$(RUN) $(BIN)/python benchmarks/run.py $(ARGS)
+
+check: build ## explore every lock with the model checker (fairlock check)
+	@$(BIN)/fairlock check $(ARGS)
+
+lint: $(VENV)/tools.stamp ## check style and types of the Python code (ruff, mypy --strict)
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+clean: ## remove the virtual environment and everything that was built
+	rm -rf build build-* dist $(VENV) .pytest_cache .mypy_cache .ruff_cache
+	find benchmarks examples fairlock tests tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+system-packages:
+	@tools/system-packages || true
+
+$(VENV)/bin/python:
+	@echo "creating $(VENV)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairlock needs Python 3.11 or newer; choose one with: make PYTHON=python3.x")'
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "could not create $(VENV) (on Debian: apt install python3-venv)" >&2; exit 1; }
+
+# What the build and the tests need is listed in pyproject.toml, and only there.
+$(VENV)/tools.stamp: pyproject.toml | $(VENV)/bin/python
+	@echo "installing build and test tools in $(VENV)"
+	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
+	    print(*p["build-system"]["requires"], *p["project"]["optional-dependencies"]["dev"], sep="\n")' \
+	    > $(VENV)/tools.txt
+	@$(PIP) install --quiet -r $(VENV)/tools.txt
+	@touch $@

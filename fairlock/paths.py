@@ -1,0 +1,38 @@
+"""Where the C++ headers and the CMake package config of this installation are."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from pathlib import Path
+
+
+def include_dir() -> Path:
+    """Return the directory for the compiler's ``-I``, or raise FileNotFoundError."""
+    return _find("include", "fairlock/fairlock.hpp", "the C++ headers")
+
+
+def cmake_dir() -> Path:
+    """Return the directory for CMake's ``fairlock_DIR``, or raise FileNotFoundError."""
+    return _find("cmake", "fairlockConfig.cmake", "the CMake package config")
+
+
+def _find(folder: str, witness: str, what: str) -> Path:
+    """Return ``folder`` of the installed package, known by the file ``witness`` in it."""
+    package = Path(__file__).resolve().parent
+    places = [package / folder]
+    try:
+        # Started inside a clone, Python imports the sources in the current directory; the
+        # installation, if there is one, is elsewhere.
+        installed = Path(str(metadata.distribution("fairlock").locate_file("fairlock"))).resolve()
+        if installed != package:
+            places.append(installed / folder)
+    except metadata.PackageNotFoundError:
+        pass
+    for place in places:
+        if (place / witness).is_file():
+            return place
+    raise FileNotFoundError(
+        f"could not find {what} of fairlock: no {witness} in "
+        + " or ".join(str(place) for place in places)
+        + " (in a clone, `make build` installs it in .venv)"
+    )
