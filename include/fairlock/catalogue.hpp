@@ -1,0 +1,148 @@
+// The catalogue: the only list of algorithms. Python, the lab, the checker, docs and tests all iterate over it.
+// A new lock is one header and one line here; a variation of the papers is one line in Variations.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+#include <fairlock/domain.hpp>
+#include <fairlock/episode.hpp>
+#include <fairlock/lock/anderson.hpp>
+#include <fairlock/lock/clh.hpp>
+#include <fairlock/lock/hapax.hpp>
+#include <fairlock/lock/hapax_vw.hpp>
+#include <fairlock/lock/hemlock.hpp>
+#include <fairlock/lock/lifo.hpp>
+#include <fairlock/lock/mcs.hpp>
+#include <fairlock/lock/partitioned_ticket.hpp>
+#include <fairlock/lock/qspinlock.hpp>
+#include <fairlock/lock/reciprocating.hpp>
+#include <fairlock/lock/tas.hpp>
+#include <fairlock/lock/ticket.hpp>
+#include <fairlock/lock/tidex.hpp>
+#include <fairlock/lock/twa.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+// A string as a template argument.
+template <std::size_t N>
+struct FixedString {
+  char text[N];
+  constexpr FixedString(const char (&from)[N]) { std::copy_n(from, N, text); }
+  constexpr std::string_view view() const { return {text, N - 1}; }
+};
+
+template <FixedString Name, EpisodicLock L, DomainOptions D = DomainOptions{}>
+struct Entry {
+  static constexpr std::string_view name = Name.view();
+  static constexpr std::string_view base = L::properties.name;
+  static constexpr Properties properties = L::properties;
+  static constexpr DomainOptions domain = D;  // what the variation asks of its domain
+  using Lock = L;
+
+  static constexpr bool context_free = std::is_empty_v<typename L::Episode>;
+  static constexpr bool try_lock = TryLock<L>;
+  static constexpr bool trivial = std::is_trivially_destructible_v<L> && std::is_default_constructible_v<L>;
+  // Fits beside the kind that glibc keeps at offset 16 of its 40 bytes, and needs neither allocation nor destructor.
+  static constexpr bool preloadable = trivial && !properties.allocates && sizeof(Mutex<L>) <= 32;
+};
+
+template <class... E>
+struct EntryList {};
+
+template <Platform P>
+using Locks = EntryList<
+    Entry<"tas", TasLock<P>>,
+    Entry<"tts", TasLock<P, TasOptions{.look_first = true}>>,
+    Entry<"tts-backoff", TasLock<P, TasOptions{.look_first = true, .backoff = 4}>>,
+    Entry<"ticket", TicketLock<P>>,
+    Entry<"ticket-backoff", TicketLock<P, TicketOptions{.backoff = 16}>>,
+    Entry<"partitioned-ticket", PartitionedTicketLock<P>>,
+    Entry<"anderson", AndersonLock<P>>,
+    Entry<"twa", TwaLock<P>>,
+    Entry<"tidex", TidexLock<P>>,
+    Entry<"hapax", HapaxLock<P>>,
+    Entry<"hapax-vw", HapaxVwLock<P>>,
+    Entry<"mcs", McsLock<P>>,
+    Entry<"clh", ClhLock<P>>,
+    Entry<"hemlock", Hemlock<P>>,
+    Entry<"reciprocating", ReciprocatingLock<P>>,
+    Entry<"lifo", LifoLock<P>>,
+    Entry<"qspinlock", QspinLock<P>>>;
+
+template <Platform P>
+using Variations = EntryList<
+    Entry<"ticket/early-fetch", TicketLock<P, TicketOptions{.early_fetch = true}>>,
+    Entry<"ticket/sequestered", TicketLock<P, TicketOptions{.layout = Layout::sequestered}>>,
+    Entry<"anderson/2", AndersonLock<P, AndersonOptions{.threads = 2}>>,
+    Entry<"partitioned-ticket/2", PartitionedTicketLock<P, PartitionedTicketOptions{.partitions = 2}>>,
+    Entry<"twa/threshold-0", TwaLock<P, TwaOptions{.threshold = 0}>>,
+    Entry<"twa/threshold-2", TwaLock<P, TwaOptions{.threshold = 2}>>,
+    Entry<"twa/hash-17", TwaLock<P, TwaOptions{.hash = TicketHash::weyl17}>, DomainOptions{.slots = 2048}>,
+    Entry<"twa/hash-pairs", TwaLock<P, TwaOptions{.hash = TicketHash::pairs}>>,
+    Entry<"twa/hash-orbits", TwaLock<P, TwaOptions{.hash = TicketHash::orbits}>>,
+    Entry<"twa/hash-gray", TwaLock<P, TwaOptions{.hash = TicketHash::gray}>>,
+    Entry<"twa/hash-mixed", TwaLock<P, TwaOptions{.hash = TicketHash::mixed}>>,
+    Entry<"twa/slots-by-cpus", TwaLock<P>, DomainOptions{.slots_by_cpus = true}>,
+    Entry<"twa/hapax", TwaLock<P, TwaOptions{.hapax = true}>>,
+    Entry<"twa/early-fetch", TwaLock<P, TwaOptions{.early_fetch = true}>>,
+    Entry<"twa/sequestered", TwaLock<P, TwaOptions{.layout = Layout::sequestered}>>,
+    Entry<"tidex/per-episode", TidexLock<P, TidexOptions{.identity = Identity::episode}>>,
+    Entry<"hapax/hash-runs", HapaxLock<P, HapaxOptions{.hash = HapaxHash::runs}>>,
+    Entry<"hapax/hash-mixed", HapaxLock<P, HapaxOptions{.hash = HapaxHash::mixed}>>,
+    Entry<"hapax/memoised", HapaxLock<P, HapaxOptions{.memoise = true}>>,
+    Entry<"hapax/new-block", HapaxLock<P, HapaxOptions{.after_collision = AfterCollision::new_block}>>,
+    Entry<"hapax/second-block", HapaxLock<P, HapaxOptions{.after_collision = AfterCollision::second_block}>>,
+    Entry<"hapax/if-arrived", HapaxLock<P, HapaxOptions{.notify = Notify::if_arrived}>>,
+    Entry<"hapax/if-waited", HapaxLock<P, HapaxOptions{.notify = Notify::if_waited_or_arrived}>>,
+    Entry<"hapax/early-fetch", HapaxLock<P, HapaxOptions{.early_fetch = true}>>,
+    Entry<"hapax/sequestered", HapaxLock<P, HapaxOptions{.layout = Layout::sequestered}>>,
+    Entry<"hapax/lanes-random", HapaxLock<P>, DomainOptions{.lanes = 4, .lane = Lane::random}>,
+    Entry<"hapax/lanes-cpu", HapaxLock<P>, DomainOptions{.lanes = 64, .lane = Lane::cpu}>,
+    Entry<"hapax/lanes-node", HapaxLock<P>, DomainOptions{.lanes = 8, .lane = Lane::node}>,
+    Entry<"hapax/lanes-previous", HapaxLock<P>, DomainOptions{.lanes = 4, .lane = Lane::previous}>,
+    Entry<"hapax/small-blocks", HapaxLock<P>, DomainOptions{.block_bits = 1}>,
+    Entry<"hapax-vw/invisible", HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::wait_invisibly}>>,
+    Entry<"hapax-vw/two-stage", HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::wait_invisibly, .patience = 1000}>>,
+    Entry<"hapax-vw/fence-cas", HapaxVwLock<P, HapaxVwOptions{.catch_late = VwCatch::fence_cas, .look_first = false}>>,
+    Entry<"hapax-vw/polite", HapaxVwLock<P, HapaxVwOptions{.catch_late = VwCatch::fence_load_cas}>>,
+    Entry<"hapax-vw/roll-back", HapaxVwLock<P, HapaxVwOptions{.roll_back = true}>>,
+    Entry<"hapax-vw/early-fetch", HapaxVwLock<P, HapaxVwOptions{.early_fetch = true}>>,
+    Entry<"hapax-vw/memoised", HapaxVwLock<P, HapaxVwOptions{.memoise = true}>>,
+    Entry<"hemlock/per-episode", Hemlock<P, HemlockOptions{.elements = Elements::per_episode}>>,
+    Entry<"reciprocating/per-episode", ReciprocatingLock<P, ReciprocatingOptions{.elements = Elements::per_episode}>>>;
+
+template <class... E, class F>
+void for_each_entry(EntryList<E...>, F&& visit) {
+  (visit.template operator()<E>(), ...);
+}
+
+namespace detail {
+
+template <FixedString Name, class List>
+struct Find;
+
+template <FixedString Name, class First, class... Rest>
+struct Find<Name, EntryList<First, Rest...>> {
+  static auto find() {
+    if constexpr (First::name == Name.view()) return std::type_identity<First>{};
+    else return Find<Name, EntryList<Rest...>>::find();
+  }
+};
+
+template <FixedString Name>
+struct Find<Name, EntryList<>> {
+  static_assert(sizeof(Name) == 0, "no lock of this name in fairlock's catalogue: `fairlock list` shows them");
+};
+
+}  // namespace detail
+
+// The lock of a catalogue name.
+template <Platform P, FixedString Name>
+using lock_named = typename decltype(detail::Find<Name, Locks<P>>::find())::type::Lock;
+
+}  // namespace v0
+}  // namespace fairlock

@@ -1,0 +1,120 @@
+// Episodes, and the ways to hold one.
+//
+// An episode is one acquire-release pair and the value that carries it from one to the other. It lives where its user
+// keeps it: in the lock body (Mutex, which makes a C++ Lockable of any lock), or on the stack (Guard and with()).
+// Passing it through the body costs a store to a line that others want; a lock without context has an empty episode.
+#pragma once
+
+#include <concepts>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <fairlock/properties.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+struct NoContext {};
+
+template <class L>
+concept EpisodicLock = requires(L lock, typename L::Episode episode) {
+  { lock.acquire() } -> std::same_as<typename L::Episode>;
+  lock.release(episode);
+  { lock.locked() } -> std::same_as<bool>;
+  { L::properties } -> std::convertible_to<Properties>;
+};
+
+template <class L>
+concept TryLock = EpisodicLock<L> && requires(L lock) {
+  { lock.try_acquire() } -> std::same_as<std::optional<typename L::Episode>>;
+};
+
+#ifdef NDEBUG
+inline constexpr bool debug = false;
+#else
+inline constexpr bool debug = true;
+#endif
+
+// In debug builds a misused lock stops with its name. In release builds releasing a lock that is not held, and
+// destroying one that is, are undefined.
+template <EpisodicLock L>
+void expect([[maybe_unused]] bool good, [[maybe_unused]] const char* what) {
+  if constexpr (debug) {
+    if (good) return;
+    std::fprintf(stderr, "fairlock: lock '%s' %s\n", L::properties.name, what);
+    std::abort();
+  }
+}
+
+namespace detail {
+
+// The destructor that complains exists in debug builds only, so that a Mutex stays trivial in release.
+template <EpisodicLock L, bool = debug>
+struct Body {
+  L lock;
+  [[no_unique_address]] typename L::Episode episode;
+};
+
+template <EpisodicLock L>
+struct Body<L, true> {
+  L lock{};
+  [[no_unique_address]] typename L::Episode episode{};
+  ~Body() { expect<L>(!lock.locked(), "was destroyed while held"); }
+};
+
+}  // namespace detail
+
+template <EpisodicLock L>
+class Mutex {
+ public:
+  constexpr Mutex() = default;
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
+  void lock() { body_.episode = body_.lock.acquire(); }
+
+  bool try_lock()
+    requires TryLock<L>
+  {
+    auto episode = body_.lock.try_acquire();
+    if (!episode) return false;
+    body_.episode = *episode;
+    return true;
+  }
+
+  void unlock() {
+    expect<L>(body_.lock.locked(), "was released while not held");
+    // The copy: once release has admitted the next owner, the one in the body is theirs.
+    const auto episode = body_.episode;
+    body_.lock.release(episode);
+  }
+
+ private:
+  detail::Body<L> body_{};
+};
+
+// Holds a lock for a scope; the episode is on the stack.
+template <EpisodicLock L>
+class [[nodiscard]] Guard {
+ public:
+  explicit Guard(L& lock) : lock_(lock), episode_(lock.acquire()) {}
+  ~Guard() { lock_.release(episode_); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  L& lock_;
+  [[no_unique_address]] typename L::Episode episode_;
+};
+
+template <EpisodicLock L, std::invocable F>
+decltype(auto) with(L& lock, F&& function) {
+  Guard guard(lock);
+  return std::forward<F>(function)();
+}
+
+}  // namespace v0
+}  // namespace fairlock

@@ -1,0 +1,82 @@
+// Hapax seqlock: a record that writers overwrite without ever waiting, and readers copy and then judge.
+//
+//   field      holds                                                  written by
+//   writes_    bits 0-15: writes under way; above: writes begun       each writer, at its start and end
+//   first_     the hapax of a write that began                        each writer, before the words
+//   words_     the record                                             each writer
+//   last_      the hapax of a write that met no other                 such a writer, at its end
+//
+//   A copy is whole if last_, read before the words, equals first_, read after them.
+//
+// The paper's form (appendix B) has no writes_: every writer stores last_. Then two writers that overlap can leave a
+// mixture under equal hapaxes: both begin, each overwrites a part of the other's words, and the one that began last also
+// ends last. Here a write that met another leaves last_ as it is; the record reads as torn until a write meets none.
+// Writers still never wait.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <type_traits>
+
+#include <fairlock/hapax.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+template <Platform P, class T>
+  requires std::is_trivially_copyable_v<T>
+class HapaxSeqlock {
+ public:
+  // Whether the record is whole afterwards, as far as this writer knows: false means that it met another.
+  bool write(const T& record) {
+    Words words{};
+    std::memcpy(words.data(), &record, sizeof(T));
+    const auto at_start = writes_.fetch_add(begun + under_way, order::acquire);
+    const auto mine = Hapaxes<P>::next();
+    first_.exchange(mine, order::acq_rel);
+    P::fence(order::release);  // whoever sees one of our words will see first_ too
+    for (std::size_t i = 0; i < count; ++i) words_[i].store(words[i], order::relaxed);
+    // One RMW both ends the write and tells whether another began meanwhile. A writer that begins after it has seen our
+    // first_, so its own comes later.
+    const auto at_end = writes_.fetch_add(-under_way, order::acq_rel);
+    const bool alone = at_start % begun == 0 && at_end / begun == at_start / begun + 1;
+    if (alone) last_.store(mine, order::release);
+    return alone;
+  }
+
+  // A copy of the record, or nothing if it is torn. A record that was never written reads as zero.
+  std::optional<T> read() const {
+    const auto last = last_.load(order::acquire);
+    Words words;
+    for (std::size_t i = 0; i < count; ++i) words[i] = words_[i].load(order::relaxed);
+    P::fence(order::acquire);
+    if (first_.load(order::relaxed) != last) return std::nullopt;
+    T record;
+    std::memcpy(&record, words.data(), sizeof(T));
+    return record;
+  }
+
+  template <class V>
+  void fields(V&& visit) const {
+    visit("writes", writes_);
+    visit("first", first_);
+    for (unsigned i = 0; i < count; ++i) visit("word", i, words_[i]);
+    visit("last", last_);
+  }
+
+ private:
+  static constexpr std::uint64_t under_way = 1, begun = 1 << 16;
+  static constexpr std::size_t count = (sizeof(T) + 7) / 8;
+  using Words = std::array<std::uint64_t, count>;
+  using Word = typename P::template atomic<std::uint64_t>;
+
+  Word writes_;
+  Word first_;
+  Word words_[count];
+  Word last_;
+};
+
+}  // namespace v0
+}  // namespace fairlock

@@ -1,0 +1,86 @@
+// Anderson's array-based queue lock: each waiter watches a flag of its own. N threads at most may be in line, owner
+// included; one more is stopped with a message, because it would share a flag with another and two would enter.
+//
+//   field       holds                                        written by
+//   next_       tickets handed out                           each arrival
+//   serving_    the ticket now admitted                      the owner, on release
+//   flags_[i]   whether the waiter at place i may enter      the owner before it (go), itself (stop)
+//
+// All-zero memory must let ticket 0 in and no other, so place 0 reads its flag the other way round.
+#pragma once
+
+#include <fairlock/episode.hpp>
+#include <fairlock/layout.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+struct AndersonOptions {
+  unsigned threads = 64;  // in line at once; a power of two
+};
+
+template <Platform P, AndersonOptions O = AndersonOptions{}>
+class AndersonLock {
+ public:
+  using Episode = std::uint64_t;  // the ticket in hand
+
+  static constexpr Properties properties{
+      .name = "anderson",
+      .source = "Anderson 1990",
+      .spinning = "U+P",
+      .max_threads = O.threads,
+      .space = "S*L, S: a sector for each thread",
+  };
+
+  Episode acquire() {
+    // Acquire and release: of any N + 1 tickets in a row one thread drew two, so through the chain of draws we have seen
+    // how far the line had moved when it came back, and that the ticket N before ours has stopped the flag we share.
+    const auto mine = next_.fetch_add(1, order::acq_rel);
+    if (mine - serving_.load(order::relaxed) >= O.threads) [[unlikely]]
+      P::stop("anderson", "more threads in line than the lock was made for: raise AndersonOptions::threads");
+    const auto place = mine % O.threads;
+    P::await(flags_[place], [=](auto flag) { return flag == go(place); }, order::acquire);
+    flags_[place].store(!go(place), order::relaxed);
+    return mine;
+  }
+
+  std::optional<Episode> try_acquire() {
+    auto mine = next_.load(order::relaxed);
+    const auto place = mine % O.threads;
+    // The flag alone could still be that of the ticket N before; serving_ says that it is ours.
+    if (serving_.load(order::acquire) != mine || flags_[place].load(order::acquire) != go(place)) return std::nullopt;
+    if (!next_.cas(mine, mine + 1, order::acq_rel)) return std::nullopt;  // a draw like any other
+    flags_[place].store(!go(place), order::relaxed);
+    return mine;
+  }
+
+  void release(Episode mine) {
+    const auto place = (mine + 1) % O.threads;
+    // serving_ first: it may run ahead of the flag, but never behind, or an arrival would count one too many.
+    serving_.store(mine + 1, order::release);
+    flags_[place].store(go(place), order::release);
+  }
+
+  bool locked() const { return next_.load(order::relaxed) != serving_.load(order::relaxed); }
+
+  template <class V>
+  void fields(V&& visit) const {
+    visit("next", next_);
+    visit("serving", serving_);
+    for (unsigned i = 0; i < O.threads; ++i) visit("flag", i, flags_[i]);
+  }
+
+ private:
+  using Word = typename P::template atomic<std::uint64_t>;
+  using Flag = Placed<P, Layout::sequestered, Word>;
+  static_assert(O.threads > 0 && (O.threads & (O.threads - 1)) == 0);
+
+  static constexpr std::uint64_t go(std::uint64_t place) { return place != 0; }
+
+  Word next_;
+  Word serving_;
+  Flag flags_[O.threads];
+};
+
+}  // namespace v0
+}  // namespace fairlock

@@ -1,0 +1,93 @@
+// HemLock: a CLH-like queue with one word in the lock and one element a thread, which several locks held at once may
+// share, because what is handed over is the lock's address. (Dice, Kogan 2021.)
+//
+//   field           holds                                               written by
+//   tail_           the newest element, or null: unlocked               each arrival; the owner, when nobody came
+//   element.grant   the lock being handed over, or null                 its owner (lock), that owner's successor (null)
+#pragma once
+
+#include <type_traits>
+
+#include <fairlock/element.hpp>
+#include <fairlock/episode.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+struct HemlockOptions {
+  Elements elements = Elements::per_thread;
+};
+
+template <Platform P, HemlockOptions O = HemlockOptions{}>
+class Hemlock {
+  struct alignas(P::sector) Element : Spare<P, Element> {
+    typename P::template atomic<const void*> grant;
+    template <class V>
+    void fields(V&& visit) const { visit("grant", grant); }
+  };
+  using Source = ElementsOf<P, Element, O.elements>;
+  static constexpr bool per_thread = O.elements == Elements::per_thread;
+
+ public:
+  using Episode = std::conditional_t<per_thread, NoContext, Element*>;
+
+  static constexpr Properties properties{
+      .name = "hemlock",
+      .source = "Dice, Kogan 2021",
+      .spinning = "L+S",
+      .constant_time_release = false,
+      .thread_oblivious = !per_thread,
+      .allocates = !per_thread,
+      .space = "L + E*T",
+      .paper_branches = "2+2",
+      .paper_misses = "4",
+      .paper_invalidations = "5",
+  };
+
+  Episode acquire() {
+    Element* const mine = Source::take();
+    if (Element* const before = tail_.exchange(mine, order::acq_rel)) {
+      P::await(before->grant, [this](auto lock) { return lock == this; }, order::acquire);
+      before->grant.store(nullptr, order::release);  // its owner waits for this before it uses the element again
+    }
+    return keep(mine);
+  }
+
+  std::optional<Episode> try_acquire() {
+    if (tail_.load(order::relaxed) != nullptr) return std::nullopt;
+    Element* const mine = Source::take();
+    if (tail_.cas(nullptr, mine, order::acq_rel)) return keep(mine);
+    Source::give(mine);
+    return std::nullopt;
+  }
+
+  void release(Episode episode) {
+    Element* const mine = element(episode);
+    // The look before the atomic is for the contended case: a CAS that must fail still takes the line.
+    if (tail_.load(order::relaxed) != mine || !tail_.cas(mine, nullptr, order::release)) {
+      mine->grant.store(this, order::release);
+      P::await(mine->grant, [](auto lock) { return lock == nullptr; }, order::acquire);
+    }
+    Source::give(mine);
+  }
+
+  bool locked() const { return tail_.load(order::relaxed) != nullptr; }
+
+  template <class V>
+  void fields(V&& visit) const { visit("tail", tail_); }
+
+ private:
+  static Episode keep([[maybe_unused]] Element* mine) {
+    if constexpr (per_thread) return {};
+    else return mine;
+  }
+  static Element* element([[maybe_unused]] Episode episode) {
+    if constexpr (per_thread) return Source::take();
+    else return episode;
+  }
+
+  typename P::template atomic<Element*> tail_;
+};
+
+}  // namespace v0
+}  // namespace fairlock

@@ -1,0 +1,89 @@
+// LIFO: the newest waiter is admitted first. Maximally unfair on purpose: it is what a capacitor must tame.
+//
+//   field          holds                                                  written by
+//   top_           null: unlocked; locked_empty: held, nobody waits;      arrivals (push), the owner (pop, free)
+//                  else the newest waiter
+//   element.next   what top_ was when its owner pushed it                 its owner, before the push
+//   element.gate   1: enter                                               the owner that popped it; itself (0)
+//
+// Only the owner pops, so the top that it read can be covered by pushes but never replaced: no ABA.
+#pragma once
+
+#include <fairlock/element.hpp>
+#include <fairlock/episode.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+template <Platform P>
+class LifoLock {
+  struct alignas(P::sector) Element {
+    typename P::template atomic<Element*> next;
+    typename P::template atomic<std::uint32_t> gate;
+    template <class V>
+    void fields(V&& visit) const {
+      visit("next", next);
+      visit("gate", gate);
+    }
+  };
+
+ public:
+  using Episode = NoContext;
+
+  static constexpr Properties properties{
+      .name = "lifo",
+      .source = "folklore; Capacitor paper, §4",
+      .spinning = "L+P",
+      .order = Order::lifo,
+      .constant_time_release = false,
+      .on_stack = true,
+      .space = "S*L + E*T",
+  };
+
+  Episode acquire() {
+    Element* top = nullptr;
+    if (top_.compare_exchange(top, locked_empty(), order::acquire)) return {};
+    // A thread waits for one lock at a time, and is off the stack before it returns: one element is enough.
+    auto& mine = P::template local<Element>();
+    mine.gate.init(0);
+    for (;;) {
+      if (top == nullptr) {
+        if (top_.compare_exchange(top, locked_empty(), order::acquire)) return {};
+      } else {
+        mine.next.init(top);
+        if (top_.compare_exchange(top, &mine, order::release)) break;
+      }
+    }
+    P::await(mine.gate, [](auto gate) { return gate != 0; }, order::acquire);
+    return {};
+  }
+
+  std::optional<Episode> try_acquire() {
+    if (!top_.cas(nullptr, locked_empty(), order::acquire)) return std::nullopt;
+    return Episode{};
+  }
+
+  void release(Episode) {
+    Element* top = top_.load(order::acquire);
+    for (;;) {
+      if (top == locked_empty()) {
+        if (top_.compare_exchange(top, nullptr, order::acq_rel)) return;
+      } else if (top_.compare_exchange(top, top->next.load(order::relaxed), order::acq_rel)) {
+        return top->gate.store(1, order::release);
+      }
+    }
+  }
+
+  bool locked() const { return top_.load(order::relaxed) != nullptr; }
+
+  template <class V>
+  void fields(V&& visit) const { visit("top", top_); }
+
+ private:
+  static Element* locked_empty() { return reinterpret_cast<Element*>(std::uintptr_t{1}); }
+
+  typename P::template atomic<Element*> top_;
+};
+
+}  // namespace v0
+}  // namespace fairlock

@@ -1,0 +1,88 @@
+// MCS: a queue of nodes, each waiter watching its own. (Mellor-Crummey, Scott 1991.)
+//
+//   field         holds                                written by
+//   tail_         the newest node, or null: unlocked   each arrival; the owner, when nobody came after it
+//   node.next     the successor's node                 the successor, once
+//   node.locked   1: wait                              its owner (1), its predecessor (0)
+#pragma once
+
+#include <fairlock/element.hpp>
+#include <fairlock/episode.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+template <Platform P>
+class McsLock {
+  struct alignas(P::sector) Node : Spare<P, Node> {
+    typename P::template atomic<Node*> next;
+    typename P::template atomic<std::uint32_t> locked;
+    template <class V>
+    void fields(V&& visit) const {
+      visit("next", next);
+      visit("locked", locked);
+    }
+  };
+  using Nodes = PerEpisode<P, Node>;
+
+ public:
+  using Episode = Node*;
+
+  static constexpr Properties properties{
+      .name = "mcs",
+      .source = "Mellor-Crummey, Scott 1991",
+      .spinning = "L+P",
+      .constant_time_release = false,
+      .allocates = true,
+      .space = "S*L + E*A",
+      .paper_branches = "2+3",
+      .paper_misses = "4",
+      .paper_invalidations = "6",
+  };
+
+  Episode acquire() {
+    Node* const mine = fresh();
+    if (Node* const before = tail_.exchange(mine, order::acq_rel)) {
+      mine->locked.init(1);  // still unseen: the predecessor learns of the node by the next store
+      before->next.store(mine, order::release);
+      P::await(mine->locked, [](auto locked) { return locked == 0; }, order::acquire);
+    }
+    return mine;
+  }
+
+  std::optional<Episode> try_acquire() {
+    if (tail_.load(order::relaxed) != nullptr) return std::nullopt;
+    Node* const mine = fresh();
+    if (tail_.cas(nullptr, mine, order::acq_rel)) return mine;
+    Nodes::give(mine);
+    return std::nullopt;
+  }
+
+  void release(Episode mine) {
+    Node* after = mine->next.load(order::acquire);
+    if (after == nullptr) {
+      if (tail_.cas(mine, nullptr, order::release)) return Nodes::give(mine);
+      // Someone is between its exchange and its link: it will come.
+      after = P::await(mine->next, [](auto next) { return next != nullptr; }, order::acquire);
+    }
+    after->locked.store(0, order::release);
+    Nodes::give(mine);
+  }
+
+  bool locked() const { return tail_.load(order::relaxed) != nullptr; }
+
+  template <class V>
+  void fields(V&& visit) const { visit("tail", tail_); }
+
+ private:
+  static Node* fresh() {
+    Node* const node = Nodes::take();
+    node->next.init(nullptr);
+    return node;
+  }
+
+  typename P::template atomic<Node*> tail_;
+};
+
+}  // namespace v0
+}  // namespace fairlock

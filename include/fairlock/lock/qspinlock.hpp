@@ -1,0 +1,100 @@
+// qspinlock: Linux's 32-bit lock, rendered for user space. The first waiter sets a pending bit and watches the locked
+// byte; the others queue as in MCS, but the tail is a small thread number instead of a pointer.
+//
+//   bits of word_   meaning                                     written by
+//   0-7             1: held                                     whoever enters (1), the owner (0)
+//   8               the first waiter is here, outside the queue that waiter
+//   16-31           1 + the thread number of the queue's tail   each arrival at the queue; its head, when it is alone
+//
+// What differs from the kernel: nodes belong to threads instead of CPUs and do not nest (a thread waits for one lock at
+// a time); all changes are made to the whole word. A thread without a number (more than 4096 are alive) takes the lock
+// as the kernel does when its nodes run out: by trying until the whole word is free.
+#pragma once
+
+#include <fairlock/domain.hpp>
+#include <fairlock/episode.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+template <Platform P>
+class QspinLock {
+ public:
+  using Episode = NoContext;
+
+  static constexpr Properties properties{
+      .name = "qspinlock",
+      .source = "Linux 4.2: Long, Zijlstra 2015",
+      .spinning = "U+P",
+      .space = "S*L + E*T",
+  };
+
+  Episode acquire() {
+    std::uint32_t seen = 0;
+    if (word_.compare_exchange(seen, locked_bit, order::acquire)) return {};
+    if (seen <= locked_mask) {  // held, and nobody waits: try to be the pending one
+      seen = word_.fetch_or(pending_bit, order::acquire);
+      if (seen <= locked_mask) {
+        P::await(word_, [](auto now) { return (now & locked_mask) == 0; }, order::acquire);
+        word_.fetch_add(locked_bit - pending_bit, order::relaxed);
+        return {};
+      }
+      // Too late. If the pending bit is ours all the same, it stands before a queue: take it back.
+      if ((seen & pending_bit) == 0) word_.fetch_and(~pending_bit, order::relaxed);
+    }
+    queue();
+    return {};
+  }
+
+  std::optional<Episode> try_acquire() {
+    if (word_.load(order::relaxed) != 0 || !word_.cas(0, locked_bit, order::acquire)) return std::nullopt;
+    return Episode{};
+  }
+
+  void release(Episode) { word_.fetch_and(~locked_mask, order::release); }
+
+  bool locked() const { return (word_.load(order::relaxed) & locked_mask) != 0; }
+
+  template <class V>
+  void fields(V&& visit) const { visit("word", word_); }
+
+ private:
+  static constexpr std::uint32_t locked_bit = 1, locked_mask = 0xff, pending_bit = 0x100, tail_shift = 16;
+  static constexpr std::uint32_t low_mask = (1u << tail_shift) - 1;
+
+  void queue() {
+    const unsigned self = P::self();
+    if (self >= P::max_threads) {
+      do P::await(word_, [](auto now) { return now == 0; }, order::relaxed);
+      while (!word_.cas(0, locked_bit, order::acquire));
+      return;
+    }
+    auto& mine = P::domain().queue_nodes[self];
+    mine.next.init(0);
+    mine.head.init(0);
+    const std::uint32_t me = (self + 1) << tail_shift;
+
+    auto seen = word_.load(order::relaxed);
+    while (!word_.compare_exchange(seen, (seen & low_mask) | me, order::acq_rel)) {}
+    if (const auto before = seen >> tail_shift) {
+      P::domain().queue_nodes[before - 1].next.store(self + 1, order::release);
+      P::await(mine.head, [](auto head) { return head != 0; }, order::acquire);
+    }
+
+    // At the head of the queue: the lock is ours as soon as neither an owner nor a pending waiter is left.
+    for (;;) {
+      seen = P::await(word_, [](auto now) { return (now & low_mask) == 0; }, order::acquire);
+      if (seen != me) break;                                  // someone has queued behind us
+      if (word_.cas(me, locked_bit, order::acquire)) return;  // nobody has
+      // Or else it was a pending bit that will be taken back. Its owner need not come to the queue: it may have no number.
+    }
+    word_.fetch_or(locked_bit, order::relaxed);
+    const auto next = P::await(mine.next, [](auto n) { return n != 0; }, order::acquire);
+    P::domain().queue_nodes[next - 1].head.store(1, order::release);
+  }
+
+  typename P::template atomic<std::uint32_t> word_;
+};
+
+}  // namespace v0
+}  // namespace fairlock

@@ -1,0 +1,103 @@
+// Reciprocating lock: arrivals push themselves onto a stack; the owner detaches the whole stack as the next segment,
+// and the segment is admitted from the top, each member handing over to the one below. (Dice, Kogan 2025.)
+//
+//   field          holds                                                  written by
+//   arrivals_      null: unlocked; locked_empty: held, nobody arrived     each arrival; the owner, at a segment's end
+//                  since the last segment was detached; else the
+//                  newest arrival
+//   element.gate   null: wait; else the end of the segment (below)        its owner (null), its predecessor in the line
+//
+// An element's address also marks where a segment ends (`eos`): the member whose successor would be that element is the
+// last. Not FIFO: a segment is admitted newest first, but whoever arrives later than its detachment waits for the next
+// one, so each other thread passes a waiter by at most once.
+#pragma once
+
+#include <fairlock/element.hpp>
+#include <fairlock/episode.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+struct ReciprocatingOptions {
+  Elements elements = Elements::per_thread;
+};
+
+template <Platform P, ReciprocatingOptions O = ReciprocatingOptions{}>
+class ReciprocatingLock {
+  struct alignas(P::sector) Element : Spare<P, Element> {
+    typename P::template atomic<Element*> gate;
+    template <class V>
+    void fields(V&& visit) const { visit("gate", gate); }
+  };
+  using Source = ElementsOf<P, Element, O.elements>;
+  static constexpr bool per_thread = O.elements == Elements::per_thread;
+
+ public:
+  struct Episode {
+    Element* successor;  // who is next in this segment, or null
+    Element* end;        // the end of this segment
+    Element* mine;       // to be given back
+  };
+
+  static constexpr Properties properties{
+      .name = "reciprocating",
+      .source = "Dice, Kogan 2025",
+      .spinning = "L+P",
+      .order = Order::bounded,
+      .bypass = 1,
+      .on_stack = true,
+      .thread_oblivious = !per_thread,
+      .allocates = !per_thread,
+      .space = "S*L + E*T",
+      .paper_branches = "3+2",
+      .paper_misses = "2",
+      .paper_invalidations = "4",
+  };
+
+  Episode acquire() {
+    Element* const mine = Source::take();
+    mine->gate.init(nullptr);
+    Episode episode{nullptr, mine, mine};
+    if (Element* const below = arrivals_.exchange(mine, order::acq_rel)) {
+      episode.successor = below == locked_empty() ? nullptr : below;
+      episode.end = P::await(mine->gate, [](auto gate) { return gate != nullptr; }, order::acquire);
+      if (episode.successor == episode.end) {  // the last of the segment: below lies the element of an owner who left
+        episode.successor = nullptr;
+        episode.end = locked_empty();
+      }
+    }
+    return episode;
+  }
+
+  std::optional<Episode> try_acquire() {
+    if (arrivals_.load(order::relaxed) != nullptr) return std::nullopt;
+    Element* const mine = Source::take();
+    mine->gate.init(nullptr);
+    if (arrivals_.cas(nullptr, mine, order::acq_rel)) return Episode{nullptr, mine, mine};
+    Source::give(mine);
+    return std::nullopt;
+  }
+
+  void release(Episode episode) {
+    if (episode.successor) {
+      episode.successor->gate.store(episode.end, order::release);
+    } else if (!arrivals_.cas(episode.end, nullptr, order::release)) {
+      Element* const top = arrivals_.exchange(locked_empty(), order::acq_rel);
+      top->gate.store(episode.end, order::release);
+    }
+    Source::give(episode.mine);
+  }
+
+  bool locked() const { return arrivals_.load(order::relaxed) != nullptr; }
+
+  template <class V>
+  void fields(V&& visit) const { visit("arrivals", arrivals_); }
+
+ private:
+  static Element* locked_empty() { return reinterpret_cast<Element*>(std::uintptr_t{1}); }
+
+  typename P::template atomic<Element*> arrivals_;
+};
+
+}  // namespace v0
+}  // namespace fairlock

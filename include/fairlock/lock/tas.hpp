@@ -1,0 +1,66 @@
+// Test-and-set locks: one word, and whoever finds it clear has the lock. Barging: no bound on bypass.
+//
+//   tas           exchanges until it got 0
+//   tts           looks until it sees 0, then exchanges ("test and test-and-set": waiters share the line)
+//   tts-backoff   and after each exchange that failed pauses for a random, doubling, bounded while
+//
+//   field   holds              written by
+//   word_   0 free, 1 held     whoever tries (1), the owner (0)
+#pragma once
+
+#include <fairlock/episode.hpp>
+#include <fairlock/platform.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+struct TasOptions {
+  bool look_first = false;
+  unsigned backoff = 0;         // the first bound on the pause after a failed exchange; 0: none
+  unsigned most_backoff = 1024;
+};
+
+template <Platform P, TasOptions O = TasOptions{}>
+class TasLock {
+ public:
+  using Episode = NoContext;
+
+  static constexpr Properties properties{
+      .name = O.backoff ? "tts-backoff" : O.look_first ? "tts" : "tas",
+      .source = O.look_first ? "Rudolph, Segall 1984" : "folklore",
+      .spinning = "U+G",
+      .order = Order::barging,
+      .parkable = O.backoff == 0,
+  };
+
+  Episode acquire() {
+    if constexpr (!O.look_first) {
+      P::await_exchange(word_, 1u, [](auto was) { return was == 0; }, order::acquire);
+    } else {
+      for (unsigned bound = O.backoff;; bound = bound < O.most_backoff ? bound * 2 : bound) {
+        P::await(word_, [](auto now) { return now == 0; }, order::relaxed);
+        if (word_.exchange(1, order::acquire) == 0) break;
+        if constexpr (O.backoff != 0) P::pause(1 + static_cast<unsigned>(P::random()) % bound);
+      }
+    }
+    return {};
+  }
+
+  std::optional<Episode> try_acquire() {
+    if (word_.load(order::relaxed) != 0 || word_.exchange(1, order::acquire) != 0) return std::nullopt;
+    return Episode{};
+  }
+
+  void release(Episode) { word_.store(0, order::release); }
+
+  bool locked() const { return word_.load(order::relaxed) != 0; }
+
+  template <class V>
+  void fields(V&& visit) const { visit("word", word_); }
+
+ private:
+  typename P::template atomic<std::uint32_t> word_;
+};
+
+}  // namespace v0
+}  // namespace fairlock

@@ -1,0 +1,76 @@
+// Tidex: a waiter knows its predecessor's identity and waits until that identity departs. FIFO; every waiter watches
+// depart_. (Ramalhete, Correia 2016; Listing 1 of the Hapax paper.)
+//
+//   field     holds                                         written by
+//   arrive_   the identity of the newest arrival            each arrival
+//   depart_   the identity of the last owner to leave       the owner, on release
+//
+//   unlocked: arrive_ == depart_
+//
+// A thread has two identities. If its own is what depart_ still shows, arriving under it would make the lock look free,
+// so it takes the other one. Identities recur, and for that reason there is no sound try_acquire on single words.
+#pragma once
+
+#include <fairlock/episode.hpp>
+#include <fairlock/hapax.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+enum class Identity { thread, episode };
+
+struct TidexOptions {
+  Identity identity = Identity::thread;  // episode: a hapax each time, and any thread may release
+};
+
+template <Platform P, TidexOptions O = TidexOptions{}>
+class TidexLock {
+ public:
+  using Episode = std::uint64_t;  // the identity that this episode arrived under
+
+  static constexpr Properties properties{
+      .name = "tidex",
+      .source = "Ramalhete, Correia 2016; Hapax paper, Listing 1",
+      .spinning = "U+G",
+      .thread_oblivious = O.identity == Identity::episode,
+      .paper_branches = "1+0",
+      .paper_misses = "T",
+      .paper_invalidations = "10 (T)",
+  };
+
+  Episode acquire() {
+    const Episode mine = identity();
+    const auto before = arrive_.exchange(mine, order::acq_rel);
+    P::await(depart_, [=](auto now) { return now == before; }, order::acquire);
+    return mine;
+  }
+
+  void release(Episode mine) { depart_.store(mine, order::release); }
+
+  bool locked() const { return arrive_.load(order::relaxed) != depart_.load(order::relaxed); }
+
+  template <class V>
+  void fields(V&& visit) const {
+    visit("arrive", arrive_);
+    visit("depart", depart_);
+  }
+
+ private:
+  struct Self { char identities[2]; };
+
+  Episode identity() {
+    if constexpr (O.identity == Identity::episode) {
+      return Hapaxes<P>::next();
+    } else {
+      const auto primary = reinterpret_cast<std::uintptr_t>(&P::template local<Self>());
+      // Only we write our identities into depart_, so what we left there we also see there.
+      return primary + (depart_.load(order::relaxed) == primary ? 1 : 0);
+    }
+  }
+
+  typename P::template atomic<std::uint64_t> arrive_;
+  typename P::template atomic<std::uint64_t> depart_;
+};
+
+}  // namespace v0
+}  // namespace fairlock

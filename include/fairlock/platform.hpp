@@ -1,0 +1,81 @@
+// Platform: all that an algorithm may touch.
+//
+// Every lock is a template over a Platform, so the source that a program runs natively is the source that the checker
+// explores. An algorithm reaches memory through `atomic`, waits through `await`, and asks for everything else here; it
+// never spells a spin loop, a thread-local variable or a global.
+//
+//   atomic<T>, fence                       memory that threads share
+//   plain<T>                               memory that one thread at a time owns, and that travels between them
+//   await(where, condition, order)         wait until the value at `where` satisfies `condition`; returns that value
+//   await_briefly(where, condition, n)     the same, but may give up after a while: an optional value
+//   await_paced(where, condition, pace)    the same as await, with pace(value) pauses between two looks
+//   await_exchange(where, v, condition)    exchange v in until the value that came out satisfies `condition`
+//   pause(n)                               the bounded delay of backoff locks
+//   local<T>()                             the calling thread's own T, all zero at first; trivially destructible
+//   create<T>() / destroy(T*)              an object that outlives the call and may circulate between threads
+//   keep(free, spare)                      at this thread's exit, free(spare); called once per kind of object
+//   self()                                 a small number of the calling thread, below max_threads (or equal: none left)
+//   random(), cpu(), node()                deterministic where time is simulated
+//   salt(object)                           what stands for the object's address in a hash: the same in every mapping
+//   domain()                               the place of what locks share
+//   stop(who, what)                        a broken promise of the caller: say so, and end
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace fairlock {
+inline namespace v0 {
+
+// Memory orders, readable beside methods that are themselves called acquire and release.
+namespace order {
+inline constexpr auto relaxed = std::memory_order_relaxed;
+inline constexpr auto acquire = std::memory_order_acquire;
+inline constexpr auto release = std::memory_order_release;
+inline constexpr auto acq_rel = std::memory_order_acq_rel;
+inline constexpr auto seq_cst = std::memory_order_seq_cst;  // for fences only: see atomic below
+}  // namespace order
+
+// What a platform's atomic offers: std::atomic with explicit orders, `compare_exchange` (strong), `cas` for when the value
+// found does not matter, and `init` for a word that nobody else can see yet. Sequentially consistent *accesses* are not used: RC11 gives them no meaning that is
+// cheap everywhere, and an RMW or a fence always says what is needed.
+template <class A, class T>
+concept AtomicOf = requires(A a, const A c, T v, std::memory_order o) {
+  { c.load(o) } -> std::same_as<T>;
+  a.store(v, o);
+  a.init(v);
+  { a.exchange(v, o) } -> std::same_as<T>;
+  { a.compare_exchange(v, v, o) } -> std::same_as<bool>;
+  { a.cas(v, v, o) } -> std::same_as<bool>;
+};
+
+struct DomainOptions;  // domain.hpp
+
+template <class P>
+concept Platform = AtomicOf<typename P::template atomic<std::uint64_t>, std::uint64_t> &&
+                   AtomicOf<typename P::template atomic<void*>, void*> &&
+                   requires(typename P::template atomic<std::uint64_t> a, bool (*is)(std::uint64_t),
+                            unsigned (*pace)(std::uint64_t), const void* object) {
+                     { P::await(a, is, order::acquire) } -> std::same_as<std::uint64_t>;
+                     { P::await_briefly(a, is, 1u, order::acquire) } -> std::same_as<std::optional<std::uint64_t>>;
+                     { P::await_paced(a, is, pace, order::acquire) } -> std::same_as<std::uint64_t>;
+                     { P::await_exchange(a, 1u, is, order::acquire) } -> std::same_as<std::uint64_t>;
+                     P::fence(order::seq_cst);
+                     P::pause(1u);
+                     { P::template local<std::uint64_t>() } -> std::same_as<std::uint64_t&>;
+                     { P::self() } -> std::convertible_to<unsigned>;
+                     { P::random() } -> std::convertible_to<std::uint64_t>;
+                     { P::cpu() } -> std::convertible_to<unsigned>;
+                     { P::node() } -> std::convertible_to<unsigned>;
+                     { P::salt(object) } -> std::same_as<std::uint32_t>;
+                     { P::slots() } -> std::convertible_to<std::uint32_t>;
+                     { P::options() } -> std::convertible_to<const DomainOptions&>;
+                     P::domain();
+                     { P::sector } -> std::convertible_to<std::size_t>;
+                   };
+
+}  // namespace v0
+}  // namespace fairlock

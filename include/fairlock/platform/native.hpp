@@ -1,0 +1,273 @@
+// The native platform: std::atomic, thread_local, and a waiting policy.
+//
+// The process's domain is an inline variable of default visibility: one object however many shared libraries include
+// this header, even those built with -fvisibility=hidden (GCC marks it unique, so even libraries loaded with
+// RTLD_LOCAL share it). Were it hidden, each library would have waiting arrays of its own, and a waiter in one would
+// sleep through the wake-up that the other stores.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <type_traits>
+
+#if defined(__linux__)
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+#include <thread>
+
+#include <fairlock/domain.hpp>
+#include <fairlock/waiting/yield.hpp>
+
+// ThreadSanitizer does not understand fences; a fence that it can see is an RMW on one word.
+#if defined(__SANITIZE_THREAD__)
+#define FAIRLOCK_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define FAIRLOCK_TSAN 1
+#endif
+#endif
+
+namespace fairlock {
+inline namespace v0 {
+
+// How many slots of an array of at most `Most` are in use, where the number of CPUs decides; 0: not yet asked. One for
+// the process, like the domain: a waiter and the release that wakes it must agree on the slot.
+template <std::uint32_t Most>
+[[gnu::visibility("default")]] inline constinit std::atomic<std::uint32_t> slots_in_use{0};
+
+// What needs no waiting policy. Locks with different policies share a domain when they share the options.
+template <DomainOptions O>
+struct NativeMemory {
+  static constexpr std::size_t sector = 128;
+  static constexpr std::size_t page = 4096;
+  static constexpr std::uint32_t max_slots = O.slots;
+  static constexpr unsigned max_lanes = 64;
+  static constexpr unsigned max_threads = 4096;
+  static_assert(O.slots != 0 && (O.slots & (O.slots - 1)) == 0, "slots: a power of two");
+  static_assert(O.lanes != 0 && (O.lanes & (O.lanes - 1)) == 0 && O.lanes <= max_lanes, "lanes: a power of two, at most 64");
+
+  template <class T>
+  class atomic {
+   public:
+    constexpr atomic() = default;
+    constexpr explicit atomic(T value) : value_(value) {}
+
+    T load(std::memory_order o) const { return value_.load(o); }
+    void store(T v, std::memory_order o) { value_.store(v, o); }
+    void init(T v) { value_.store(v, order::relaxed); }
+    T exchange(T v, std::memory_order o) { return value_.exchange(v, o); }
+    T fetch_add(T v, std::memory_order o) { return value_.fetch_add(v, o); }
+    T fetch_or(T v, std::memory_order o) { return value_.fetch_or(v, o); }
+    T fetch_and(T v, std::memory_order o) { return value_.fetch_and(v, o); }
+    bool compare_exchange(T& expected, T desired, std::memory_order o) {
+      return value_.compare_exchange_strong(expected, desired, o, failure(o));
+    }
+    bool cas(T expected, T desired, std::memory_order o) { return compare_exchange(expected, desired, o); }
+
+   private:
+    static constexpr std::memory_order failure(std::memory_order o) {
+      return o == order::acq_rel || o == order::acquire ? order::acquire : order::relaxed;
+    }
+    std::atomic<T> value_;
+    static_assert(std::atomic<T>::is_always_lock_free);
+  };
+
+  template <class T>
+  using plain = T;
+
+  static void fence(std::memory_order o) {
+#ifdef FAIRLOCK_TSAN
+    static std::atomic<int> everyone{0};
+    everyone.fetch_add(0, std::memory_order_seq_cst);
+    (void)o;
+#else
+    std::atomic_thread_fence(o);
+#endif
+  }
+
+  template <class T>
+  static T& local() {
+    static_assert(std::is_trivially_destructible_v<T>, "a thread's own words vanish with the thread");
+    static constinit thread_local T value{};
+    return value;
+  }
+
+  template <class T>
+  static T* create() { return new T(); }
+
+  template <class T>
+  static void destroy(T* object) { delete object; }
+
+  // Objects that are destroyed even later may still use locks: what they would keep is freed at once.
+  static void keep(void (*free)(void*), void* spare) {
+    struct AtExit {
+      ~AtExit() {
+        auto& kept = local<KeptList>();
+        kept.over = true;
+        while (Kept* const first = kept.first) {
+          kept.first = first->next;
+          first->free(first->spare);
+          delete first;
+        }
+      }
+    };
+    auto& kept = local<KeptList>();
+    if (kept.over) return free(spare);
+    static thread_local AtExit at_exit;
+    kept.first = new Kept{free, spare, kept.first};
+  }
+
+  static constexpr const DomainOptions& options() { return options_; }
+  static Domain<NativeMemory>& domain();
+  static std::uint32_t salt(const void* object) { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(object)); }
+
+  static std::uint32_t slots() {
+    if constexpr (!O.slots_by_cpus) {
+      return O.slots;
+    } else {
+      auto known = slots_in_use<O.slots>.load(std::memory_order_relaxed);
+      if (known == 0) [[unlikely]] {  // the first answer stays
+        std::uint32_t none = 0;
+        const auto now = slots_for(std::thread::hardware_concurrency(), O.slots);
+        known = slots_in_use<O.slots>.compare_exchange_strong(none, now) ? now : none;
+      }
+      return known;
+    }
+  }
+
+  // The lowest free number, for as long as the thread lives; max_threads when 4096 others have one, and at the very end
+  // of the thread.
+  static unsigned self() {
+    const unsigned known = local<SmallNumber>().plus_one;
+    return known != 0 ? known - 1 : claim_number();
+  }
+
+  static std::uint64_t random() {  // xorshift64*, seeded by where this thread's state lies
+    auto& state = local<RandomState>().state;
+    if (state == 0) state = reinterpret_cast<std::uintptr_t>(&state) | 1;
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return (state * 0x2545F4914F6CDD1DULL) >> 16;
+  }
+
+#if defined(__linux__)
+  static unsigned cpu() { return place(nullptr); }
+  static unsigned node() {
+    unsigned node = 0;
+    place(&node);
+    return node;
+  }
+#else
+  static unsigned cpu() { return 0; }
+  static unsigned node() { return 0; }
+#endif
+
+  [[noreturn, gnu::cold]] static void stop(const char* who, const char* what) {
+    std::fprintf(stderr, "fairlock: %s: %s\n", who, what);
+    std::abort();
+  }
+
+ private:
+  struct SmallNumber { unsigned plus_one; };
+  struct RandomState { std::uint64_t state; };
+  struct Kept {
+    void (*free)(void*);
+    void* spare;
+    Kept* next;
+  };
+  struct KeptList {
+    Kept* first;
+    bool over;  // the thread is ending, and has freed what it kept
+  };
+
+#if defined(__linux__)
+  static unsigned place(unsigned* node) {
+    unsigned cpu = 0;
+    syscall(SYS_getcpu, &cpu, node, nullptr);
+    return cpu;
+  }
+#endif
+
+  [[gnu::noinline]] static unsigned claim_number() {
+    auto& taken = domain().threads;
+    if (local<KeptList>().over) return max_threads;  // nobody would give the number back
+    for (unsigned i = 0; i < max_threads; ++i) {
+      const auto bit = std::uint64_t{1} << (i % 64);
+      if (taken[i / 64].load(order::relaxed) & bit) continue;
+      if (taken[i / 64].fetch_or(bit, order::acquire) & bit) continue;
+      local<SmallNumber>().plus_one = i + 1;
+      keep([](void* number) {
+        const unsigned mine = static_cast<SmallNumber*>(number)->plus_one - 1;
+        static_cast<SmallNumber*>(number)->plus_one = 0;
+        domain().threads[mine / 64].fetch_and(~(std::uint64_t{1} << (mine % 64)), order::release);
+      }, &local<SmallNumber>());
+      return i;
+    }
+    return max_threads;
+  }
+
+  static constexpr DomainOptions options_ = O;
+};
+
+// Keyed by plain numbers: under -fvisibility=hidden a template argument of class type hides what it makes, whatever the
+// attribute says (GCC 12).
+template <std::uint32_t Slots, bool ByCpus, unsigned Lanes, unsigned Pick, unsigned BlockBits>
+[[gnu::visibility("default")]] inline constinit
+    Domain<NativeMemory<DomainOptions{Slots, ByCpus, Lanes, static_cast<Lane>(Pick), BlockBits}>> shared_domain{};
+
+template <DomainOptions O>
+inline constexpr auto& process_domain =
+    shared_domain<O.slots, O.slots_by_cpus, O.lanes, static_cast<unsigned>(O.lane), O.block_bits>;
+
+template <DomainOptions O>
+Domain<NativeMemory<O>>& NativeMemory<O>::domain() { return process_domain<O>; }
+
+template <class Waiting = Yield, DomainOptions O = DomainOptions{}>
+struct Native : NativeMemory<O> {
+  template <class A, class C>
+  static auto await(const A& where, C condition, std::memory_order o = order::acquire) {
+    auto value = where.load(o);
+    for (Waiting waiting; !condition(value); value = where.load(o)) waiting.step();
+    return value;
+  }
+
+  template <class A, class C>
+  static auto await_briefly(const A& where, C condition, unsigned looks, std::memory_order o = order::acquire)
+      -> std::optional<decltype(where.load(o))> {
+    Waiting waiting;
+    for (unsigned i = 0; i < looks; ++i, waiting.step())
+      if (auto value = where.load(o); condition(value)) return value;
+    return std::nullopt;
+  }
+
+  template <class A, class C, class Pace>
+  static auto await_paced(const A& where, C condition, Pace pace, std::memory_order o = order::acquire) {
+    auto value = where.load(o);
+    for (Waiting waiting; !condition(value); value = where.load(o)) {
+      pause(pace(value));
+      waiting.step();
+    }
+    return value;
+  }
+
+  template <class A, class T, class C>
+  static auto await_exchange(A& where, T desired, C condition, std::memory_order o = order::acquire) {
+    auto value = where.exchange(desired, o);
+    for (Waiting waiting; !condition(value); value = where.exchange(desired, o)) waiting.step();
+    return value;
+  }
+
+  static void pause(unsigned n) {
+    while (n-- > 0) relax();
+  }
+};
+
+}  // namespace v0
+}  // namespace fairlock

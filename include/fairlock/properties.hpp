@@ -1,0 +1,37 @@
+// What the catalogue knows of a lock beyond its type: the rows of Table 2 in the Hapax paper, and ours.
+// Whatever the compiler can tell (sizes, triviality, try_acquire, context) is not here but derived in catalogue.hpp.
+#pragma once
+
+namespace fairlock {
+inline namespace v0 {
+
+enum class Order {
+  fifo,     // no arrival later than mine enters before me
+  bounded,  // each other thread bypasses me at most `bypass` times
+  barging,  // whoever comes at the right moment: unbounded bypass
+  lifo,     // the newest first: unbounded bypass, on purpose
+};
+
+struct Properties {
+  const char* name;
+  const char* source;                  // where the algorithm comes from
+  const char* spinning;                // where waiters look: L(ocal)/U(nknown) home + P(rivate)/S(emi-private)/G(lobal)
+  Order order = Order::fifo;
+  int bypass = 0;                      // Order::bounded: how often one other thread may enter before me though it came later
+  bool constant_time_release = true;
+  bool on_stack = false;               // queue elements could live on the stack
+  bool nodes_circulate = false;
+  bool thread_oblivious = true;        // another thread may release
+  bool waiting_array = false;          // waits in the domain's slots
+  bool allocates = false;              // dynamic memory, and so thread exit has work to do
+  bool parkable = true;                // every wait ends with a write to the word waited for
+  bool release_touches_lock = false;   // after the store that frees: the next owner must not destroy the lock at once
+  unsigned max_threads = 0;            // in line at once; 0: no bound
+  const char* space = "S*L";           // S lock, E element, L locks, T threads, A held + waiting
+  const char* paper_branches = "-";    // Table 2's own figures, as printed there
+  const char* paper_misses = "-";
+  const char* paper_invalidations = "-";
+};
+
+}  // namespace v0
+}  // namespace fairlock
