@@ -1,0 +1,198 @@
+// The checked platform: every atomic operation and every wait is posted to the world, which decides when it happens.
+#pragma once
+
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include <fairlock/domain.hpp>
+
+#include "check/world.hpp"
+
+namespace fairlock::check {
+
+template <class T>
+std::uint64_t to_word(T value) {
+  if constexpr (std::is_pointer_v<T>) return reinterpret_cast<std::uintptr_t>(value);
+  else return static_cast<std::uint64_t>(value);
+}
+
+template <class T>
+T from_word(std::uint64_t word) {
+  if constexpr (std::is_pointer_v<T>) return reinterpret_cast<T>(static_cast<std::uintptr_t>(word));
+  else return static_cast<T>(word);
+}
+
+// Registers the fields of an object under the names that its own `fields` gives them.
+struct FieldNamer {
+  World& world;
+  const std::string& owner;
+  template <class A>
+  void operator()(const char* field, const A& atomic) { world.name(field, nobody, &atomic, sizeof atomic, owner); }
+  template <class A>
+  void operator()(const char* field, unsigned index, const A& atomic) { world.name(field, index, &atomic, sizeof atomic, owner); }
+};
+
+template <class T>
+void register_fields(World& world, const T& object, const std::string& owner) {
+  object.fields(FieldNamer{world, owner});
+}
+
+struct CheckedMemory {
+  // Addresses have no meaning here but to tell words apart, so nothing is spread out.
+  static constexpr std::size_t sector = 8;
+  static constexpr std::size_t page = 8;
+  static constexpr std::uint32_t max_slots = 8;
+  static constexpr unsigned max_lanes = 4;
+  static constexpr unsigned max_threads = check::max_threads;
+
+  template <class T>
+  class atomic {
+   public:
+    constexpr atomic() = default;
+
+    T load(std::memory_order o) const { return from_word<T>(perform({.kind = Kind::load, .order = o})); }
+    void store(T v, std::memory_order o) { perform({.kind = Kind::store, .order = o, .operand = to_word(v)}); }
+    void init(T v) { perform({.kind = Kind::init, .operand = to_word(v)}); }
+    T exchange(T v, std::memory_order o) { return modify(Kind::exchange, v, o); }
+    T fetch_add(T v, std::memory_order o) { return modify(Kind::fetch_add, v, o); }
+    T fetch_or(T v, std::memory_order o) { return modify(Kind::fetch_or, v, o); }
+    T fetch_and(T v, std::memory_order o) { return modify(Kind::fetch_and, v, o); }
+    bool compare_exchange(T& expected, T desired, std::memory_order o) {
+      const auto word = to_word(expected);
+      const auto old = perform({.kind = Kind::cas, .order = o, .operand = to_word(desired), .expected = word});
+      expected = from_word<T>(old);
+      return old == word;
+    }
+    bool cas(T expected, T desired, std::memory_order o) { return compare_exchange(expected, desired, o); }
+
+    std::uint64_t perform(Operation op) const {
+      op.width = sizeof(T);
+      op.address = reinterpret_cast<std::uintptr_t>(this);
+      return World::current().perform(op);
+    }
+
+   private:
+    T modify(Kind kind, T v, std::memory_order o) { return from_word<T>(perform({.kind = kind, .order = o, .operand = to_word(v)})); }
+    T value_;
+  };
+
+  // No scheduling point, but part of the state.
+  template <class T>
+  class plain {
+   public:
+    operator T() const {
+      World::current().expect_owned(reinterpret_cast<std::uintptr_t>(this));
+      return value_;
+    }
+    plain& operator=(T value) {
+      World::current().expect_owned(reinterpret_cast<std::uintptr_t>(this));
+      World::current().write(reinterpret_cast<std::uintptr_t>(&value_), sizeof(T), to_word(value));
+      return *this;
+    }
+
+   private:
+    T value_;
+  };
+
+  static void fence(std::memory_order o) { World::current().perform({.kind = Kind::fence, .order = o}); }
+
+  template <class T>
+  static T& local() { return *static_cast<T*>(World::current().own(type_number<T>(), sizeof(T), naming<T>())); }
+
+  template <class T>
+  static T* create() { return static_cast<T*>(World::current().create(sizeof(T), naming<T>())); }
+
+  template <class T>
+  static void destroy(T*) {}
+  static void keep(void (*)(void*), void*) {}
+
+  static const DomainOptions& options() { return World::current().config().domain; }
+  static Domain<CheckedMemory>& domain() {
+    static_assert(sizeof(Domain<CheckedMemory>) <= World::domain_space);
+    return *reinterpret_cast<Domain<CheckedMemory>*>(World::current().domain_memory());
+  }
+  static std::uint32_t slots() { return World::current().config().slots; }
+  // Locks at offsets 0 and 1 of eight bytes: salts that differ, and do not depend on where the arena lies.
+  static std::uint32_t salt(const void* object) { return World::current().offset(object) / 8; }
+  static unsigned self() { return World::current().self(); }
+  static unsigned cpu() { return self(); }
+  static unsigned node() { return self() / 2; }
+  static std::uint64_t random() {
+    auto& state = local<RandomState>().state;
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL + self();
+    return state >> 33;
+  }
+
+  [[noreturn]] static void stop(const char* who, const char* what) {
+    World::current().stop(Property::promise, std::string(who) + ": " + what);
+    __builtin_unreachable();
+  }
+
+ private:
+  struct RandomState { std::uint64_t state; };
+
+  template <class T>
+  static unsigned type_number() {
+    static const unsigned number = next_type_number();
+    return number;
+  }
+  static unsigned next_type_number() {
+    static std::atomic<unsigned> next{0};
+    return next++;
+  }
+
+  template <class T>
+  static constexpr auto naming() -> void (*)(World&, const void*, const std::string&) {
+    if constexpr (requires(const T& object) { object.fields([](auto&&...) {}); })
+      return [](World& world, const void* object, const std::string& owner) { register_fields(world, *static_cast<const T*>(object), owner); };
+    else
+      return nullptr;
+  }
+};
+
+struct Checked : CheckedMemory {
+  template <class A, class C>
+  static auto await(const A& where, const C& condition, std::memory_order o = order::acquire) {
+    return wait(where, condition, Kind::await, 0, o);
+  }
+
+  template <class A, class C, class Pace>
+  static auto await_paced(const A& where, const C& condition, Pace, std::memory_order o = order::acquire) {
+    return wait(where, condition, Kind::await, 0, o);
+  }
+
+  template <class A, class C>
+  static auto await_briefly(const A& where, const C& condition, unsigned, std::memory_order o = order::acquire)
+      -> std::optional<decltype(where.load(o))> {
+    const auto value = wait(where, condition, Kind::await_briefly, 0, o);
+    if (World::current().gave_up()) return std::nullopt;
+    return value;
+  }
+
+  template <class A, class T, class C>
+  static auto await_exchange(A& where, T desired, const C& condition, std::memory_order o = order::acquire) {
+    return wait(where, condition, Kind::await_exchange, to_word(desired), o);
+  }
+
+  static void pause(unsigned) {}
+
+ private:
+  template <class A, class C>
+  static auto wait(const A& where, const C& condition, Kind kind, std::uint64_t operand, std::memory_order o) {
+    using T = decltype(where.load(o));
+    return from_word<T>(where.perform({
+        .kind = kind,
+        .order = o,
+        .operand = operand,
+        .test = [](const void* c, std::uint64_t word) -> bool { return (*static_cast<const C*>(c))(from_word<T>(word)); },
+        .context = &condition,
+    }));
+  }
+};
+
+}  // namespace fairlock::check

@@ -1,0 +1,91 @@
+// What every search does with a world and its memory: list the steps that are open, take one, save and come back.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "check/sc_memory.hpp"
+#include "check/search.hpp"
+#include "check/weak_memory.hpp"
+#include "check/world.hpp"
+
+namespace fairlock::check {
+
+template <class Memory>
+struct Driver {
+  World world;
+  Memory memory{world};
+
+  Driver(const Program& program, const Config& config) : world(program, config) { begin(); }
+
+  void begin() {
+    for (unsigned t = 0; t < world.threads(); ++t) go_on_privately(t);
+  }
+
+  void open_steps(std::vector<Step>& steps) {
+    for (unsigned t = 0; t < world.threads(); ++t) {
+      if (world.thread(t).finished) continue;
+      // Where threads are alike, they may as well take their first steps in order.
+      if (t > 0 && world.program().symmetric && world.thread(t).steps == 0 && world.thread(t - 1).steps == 0) break;
+      const unsigned count = memory.outcomes(t);
+      for (unsigned o = 0; o < count; ++o) steps.push_back({static_cast<std::uint8_t>(t), static_cast<std::uint8_t>(o)});
+    }
+  }
+
+  void take(Step step) {
+    world.moving.threads[step.thread].steps = 1;
+    memory.take(step.thread, step.outcome);
+    go_on_privately(step.thread);
+  }
+
+  bool violated() const { return world.moving.violated != Property::none; }
+
+  // Nobody can go on: either everybody is done, or it is a deadlock.
+  void judge_end() {
+    if (world.all_finished()) return world.check_end();
+    std::string who;
+    for (unsigned t = 0; t < world.threads(); ++t) {
+      if (world.thread(t).finished) continue;
+      if (!who.empty()) who += ", ";
+      who += std::string(1, static_cast<char>('A' + t)) + " waits for " + world.show(world.thread(t).pending);
+    }
+    world.violate(Property::deadlock, "nobody can go on: " + who);
+  }
+
+  void go_on_privately(unsigned t) {
+    while (!violated() && !world.thread(t).finished && is_private(world.thread(t).pending.kind, world.config().weak)) memory.take(t, 0);
+  }
+
+  // Snapshots form a stack.
+  class Snapshots {
+   public:
+    void push(const Driver& driver) {
+      const auto size = driver.world.snapshot_size() + driver.memory.snapshot_size();
+      offsets_.push_back(used_);
+      if (bytes_.size() < used_ + size) bytes_.resize((used_ + size) * 2);
+      driver.world.save(bytes_.data() + used_);
+      driver.memory.save(bytes_.data() + used_ + driver.world.snapshot_size());
+      used_ += size;
+    }
+    void restore_top(Driver& driver) const {
+      driver.world.restore(bytes_.data() + offsets_.back());
+      driver.memory.restore(bytes_.data() + offsets_.back() + driver.world.snapshot_size());
+    }
+    void pop() {
+      used_ = offsets_.back();
+      offsets_.pop_back();
+    }
+    void clear() {
+      used_ = 0;
+      offsets_.clear();
+    }
+
+   private:
+    std::vector<std::byte> bytes_;
+    std::vector<std::size_t> offsets_;
+    std::size_t used_ = 0;
+  };
+};
+
+}  // namespace fairlock::check

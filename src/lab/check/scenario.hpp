@@ -1,0 +1,226 @@
+// Scenarios: what the threads of a check do with a lock.
+//
+//   rounds      every thread acquires and releases, again and again
+//   try         the same, but the first thread only tries
+//   oblivious   the first thread acquires, the second releases what it acquired, the others do rounds
+//   several     every thread holds two locks at once and releases the first one first
+//   destroy     the last to leave destroys the lock as soon as it has released it
+//   record      (seqlock) all but the last thread write, the last reads
+#pragma once
+
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+#include <fairlock/episode.hpp>
+#include <fairlock/hapax_seqlock.hpp>
+
+#include "check/checked.hpp"
+
+namespace fairlock::check {
+
+enum class Scenario { rounds, try_, oblivious, several, destroy, record };
+inline constexpr std::string_view scenario_names[] = {"rounds", "try", "oblivious", "several", "destroy", "record"};
+
+// Every thread begins with a block of hapaxes in hand, as if it had been here before: who fetches its first block first
+// makes no difference worth exploring. The variations with small blocks or lanes do fetch them.
+inline bool supplied(const DomainOptions& options) { return options.lane == Lane::first && options.block_bits == DomainOptions{}.block_bits; }
+
+inline void supply_domain() {
+  if (supplied(Checked::options())) {
+    auto& blocks = Checked::domain().lanes[0].blocks;
+    World::current().write(reinterpret_cast<std::uintptr_t>(&blocks), 8, World::current().threads());
+  }
+}
+
+inline void supply_thread(unsigned thread) {
+  if (supplied(Checked::options()))
+    Checked::local<HapaxSupply>().next = (std::uint64_t{thread + 1} << Checked::options().block_bits) + 1;
+}
+
+template <class L>
+struct Fixture {
+  using Episode = typename L::Episode;
+  static constexpr std::size_t parcel_words = std::is_empty_v<Episode> ? 0 : (sizeof(Episode) + 7) / 8;
+
+  L locks[max_locks];
+  CheckedMemory::atomic<std::uint32_t> parcels;  // handed over so far, times two; odd while one lies there
+  CheckedMemory::plain<std::uint64_t> parcel[parcel_words + 1];
+  CheckedMemory::plain<std::uint64_t> gone;
+
+  static Fixture& at(void* memory) { return *static_cast<Fixture*>(memory); }
+
+  static void construct(void* memory) {
+    new (memory) Fixture;
+    supply_domain();
+  }
+
+  static void visit(const void* memory, World& world) {
+    const auto& self = *static_cast<const Fixture*>(memory);
+    register_fields(world, self.locks[0], "");
+    register_fields(world, self.locks[1], "lock2");
+    register_fields(world, CheckedMemory::domain(), "");
+    world.name("parcels", nobody, &self.parcels, 4, "");
+  }
+
+  static bool locked(const void* memory) {
+    const auto& self = *static_cast<const Fixture*>(memory);
+    return self.locks[0].locked() || self.locks[1].locked();
+  }
+
+  Episode enter(unsigned lock = 0) {
+    World::current().acquiring(lock);
+    Episode episode = locks[lock].acquire();
+    World::current().entered(lock);
+    return episode;
+  }
+
+  void leave(Episode episode, unsigned lock = 0) {
+    World::current().releasing(lock);
+    locks[lock].release(episode);
+    World::current().released();
+  }
+
+  void round() {
+    const Episode episode = enter();
+    World::current().access(0);
+    leave(episode);
+  }
+
+  static void rounds(void* memory, unsigned thread, unsigned episodes) {
+    supply_thread(thread);
+    for (unsigned e = 0; e < episodes; ++e) at(memory).round();
+  }
+
+  static void tries(void* memory, unsigned thread, unsigned episodes) {
+    if constexpr (TryLock<L>) {
+      if (thread != 0) return rounds(memory, thread, episodes);
+      supply_thread(thread);
+      auto& self = at(memory);
+      auto& world = World::current();
+      for (unsigned e = 0; e < episodes; ++e) {
+        world.acquiring(0);
+        if (auto episode = self.locks[0].try_acquire()) {
+          world.entered(0);
+          world.access(0);
+          self.leave(*episode);
+        } else {
+          world.gave_way();
+        }
+      }
+    }
+  }
+
+  static void oblivious(void* memory, unsigned thread, unsigned episodes) {
+    if (thread > 1) return rounds(memory, thread, episodes);
+    supply_thread(thread);
+    auto& self = at(memory);
+    auto& world = World::current();
+    for (unsigned e = 0; e < episodes; ++e) {
+      if (thread == 0) {
+        const Episode episode = self.enter();
+        world.access(0);
+        std::uint64_t words[parcel_words + 1] = {};
+        if constexpr (parcel_words != 0) std::memcpy(words, &episode, sizeof episode);
+        for (std::size_t i = 0; i < parcel_words; ++i) self.parcel[i] = words[i];
+        self.parcels.store(2 * e + 1, order::release);
+        Checked::await(self.parcels, [=](auto n) { return n == 2 * e + 2; }, order::acquire);
+      } else {
+        Checked::await(self.parcels, [=](auto n) { return n == 2 * e + 1; }, order::acquire);
+        Episode episode{};
+        std::uint64_t words[parcel_words + 1];
+        for (std::size_t i = 0; i < parcel_words; ++i) words[i] = self.parcel[i];
+        if constexpr (parcel_words != 0) std::memcpy(&episode, words, sizeof episode);
+        self.leave(episode);
+        self.parcels.store(2 * e + 2, order::release);
+      }
+    }
+  }
+
+  static void several(void* memory, unsigned thread, unsigned episodes) {
+    supply_thread(thread);
+    auto& self = at(memory);
+    for (unsigned e = 0; e < episodes; ++e) {
+      const Episode first = self.enter(0);
+      const Episode second = self.enter(1);
+      World::current().access(1);
+      World::current().access(0);
+      self.leave(first, 0);
+      self.leave(second, 1);
+    }
+  }
+
+  static void destroy(void* memory, unsigned thread, unsigned) {
+    supply_thread(thread);
+    auto& self = at(memory);
+    const Episode episode = self.enter();
+    World::current().access(0);
+    const auto gone = self.gone + 1;
+    self.gone = gone;
+    self.leave(episode);
+    if (gone == World::current().threads()) World::current().destroyed(0);
+  }
+
+  static Program program(Scenario scenario, std::uint32_t slots) {
+    Program p;
+    // With several slots, threads differ by which of them their hapaxes fall on.
+    p.symmetric = scenario != Scenario::try_ && scenario != Scenario::oblivious && (slots == 1 || !L::properties.waiting_array);
+    p.construct = &construct;
+    p.visit = &visit;
+    p.locked = &locked;
+    p.fixture_size = sizeof(Fixture);
+    p.lock_size = sizeof(L);
+    p.order = L::properties.order;
+    p.bypass = L::properties.bypass;
+    switch (scenario) {
+      case Scenario::try_: p.body = &tries; break;
+      case Scenario::oblivious: p.body = &oblivious; break;
+      case Scenario::several: p.body = &several; p.locks = 2; break;
+      case Scenario::destroy: p.body = &destroy; p.destroys = true; break;
+      default: p.body = &rounds;
+    }
+    return p;
+  }
+};
+
+// The seqlock's record is two words that every writer sets to the same value.
+struct RecordFixture {
+  struct Record { std::uint64_t left, right; };
+  HapaxSeqlock<Checked, Record> record;
+
+  static void construct(void* memory) {
+    new (memory) RecordFixture;
+    supply_domain();
+  }
+  static void visit(const void* memory, World& world) {
+    register_fields(world, static_cast<const RecordFixture*>(memory)->record, "");
+    register_fields(world, CheckedMemory::domain(), "");
+  }
+
+  static void body(void* memory, unsigned thread, unsigned episodes) {
+    supply_thread(thread);
+    auto& self = *static_cast<RecordFixture*>(memory);
+    auto& world = World::current();
+    for (unsigned e = 0; e < episodes; ++e) {
+      world.acquiring(0);  // the phase that mutations name
+      if (thread + 1 < world.threads()) {
+        const std::uint64_t value = thread * 100 + e + 1;
+        self.record.write({value, value});
+      } else if (const auto copy = self.record.read(); copy && copy->left != copy->right) {
+        world.stop(Property::torn, "a copy of " + std::to_string(copy->left) + " and " + std::to_string(copy->right) + " was taken for whole");
+      }
+    }
+  }
+
+  static Program program() {
+    Program p;
+    p.construct = &construct;
+    p.visit = &visit;
+    p.body = &body;
+    p.fixture_size = sizeof(RecordFixture);
+    p.lock_size = sizeof(RecordFixture);
+    return p;
+  }
+};
+
+}  // namespace fairlock::check

@@ -1,0 +1,39 @@
+#include "check/subject.hpp"
+
+namespace fairlock::check {
+
+std::optional<std::string_view> Subject::refuses(Scenario scenario, unsigned threads) const {
+  if (properties.max_threads != 0 && threads > properties.max_threads) return "more threads than the lock is made for";
+  const bool is_record = name == "hapax-seqlock";
+  if (is_record != (scenario == Scenario::record)) return is_record ? "a seqlock has the scenario record only" : "record is for the seqlock";
+  if (scenario == Scenario::record && threads < 2) return "record needs a writer and a reader";
+  if (scenario == Scenario::try_ && !has_try) return "the algorithm has no try_acquire";
+  if (scenario == Scenario::oblivious && !properties.thread_oblivious) return "only the thread that acquired may release";
+  if (scenario == Scenario::oblivious && threads < 2) return "oblivious needs two threads";
+  if (scenario == Scenario::destroy && properties.release_touches_lock) return "its release looks at the lock after freeing it";
+  return std::nullopt;
+}
+
+const std::vector<Subject>& subjects() {
+  static const std::vector<Subject> all = [] {
+    std::vector<Subject> list;
+    add_locks(list);
+    add_variations(list);
+    Subject seqlock;
+    seqlock.name = "hapax-seqlock";
+    seqlock.properties.name = "hapax-seqlock";
+    seqlock.properties.source = "Hapax paper, appendix B";
+    seqlock.program = [](Scenario, std::uint32_t) { return RecordFixture::program(); };
+    list.push_back(seqlock);
+    return list;
+  }();
+  return all;
+}
+
+const Subject* find_subject(std::string_view name) {
+  for (const auto& subject : subjects())
+    if (subject.name == name) return &subject;
+  return nullptr;
+}
+
+}  // namespace fairlock::check

@@ -1,0 +1,46 @@
+// Subjects: everything in the catalogue that can be checked, without its type.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <fairlock/domain.hpp>
+#include <fairlock/properties.hpp>
+
+#include "check/scenario.hpp"
+
+namespace fairlock::check {
+
+struct Subject {
+  std::string_view name;
+  Properties properties;
+  DomainOptions domain;
+  bool variation = false;
+  bool has_try = false;
+  Program (*program)(Scenario, std::uint32_t slots) = nullptr;
+
+  // Whether the scenario makes sense for this subject; if not, why.
+  std::optional<std::string_view> refuses(Scenario scenario, unsigned threads) const;
+};
+
+const std::vector<Subject>& subjects();
+const Subject* find_subject(std::string_view name);
+
+void add_locks(std::vector<Subject>&);       // subjects_locks.cpp
+void add_variations(std::vector<Subject>&);  // subjects_variations.cpp
+
+template <class E>
+Subject subject_of(bool variation) {
+  Subject s;
+  s.name = E::name;
+  s.properties = E::properties;
+  s.domain = E::domain;
+  s.domain.lanes = s.domain.lanes < CheckedMemory::max_lanes ? s.domain.lanes : CheckedMemory::max_lanes;
+  s.variation = variation;
+  s.has_try = E::try_lock;
+  s.program = &Fixture<typename E::Lock>::program;
+  return s;
+}
+
+}  // namespace fairlock::check

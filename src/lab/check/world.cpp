@@ -1,0 +1,432 @@
+#include "check/world.hpp"
+
+#include <algorithm>
+
+#include "check/mutant.hpp"
+
+namespace fairlock::check {
+
+thread_local World* World::current_ = nullptr;
+
+const char* name_of(Property property) {
+  switch (property) {
+    case Property::none: return "none";
+    case Property::exclusion: return "mutual exclusion";
+    case Property::deadlock: return "deadlock";
+    case Property::order: return "order of admission";
+    case Property::race: return "data race";
+    case Property::destroyed: return "use after destruction";
+    case Property::unlocked: return "unlocked at the end";
+    case Property::torn: return "torn record";
+    case Property::wild: return "wild access";
+    case Property::promise: return "stopped";
+  }
+  return "?";
+}
+
+namespace {
+
+constexpr std::size_t clean_below = 768;  // deeper than any step of a scenario goes
+
+std::string letter(unsigned t) { return std::string(1, static_cast<char>('A' + t)); }
+
+__extension__ using Wide = unsigned __int128;
+
+// Both halves of the product: sixteen bytes for each multiplication.
+std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
+  const auto product = static_cast<Wide>(a) * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+std::uint64_t hash_bytes(std::uint64_t seed, const std::byte* bytes, std::size_t size) {
+  std::uint64_t one = seed ^ 0x9e3779b97f4a7c15ULL, two = seed + 0xe7037ed1a0b428dbULL, word[4];
+  std::size_t i = 0;
+  for (; i + 32 <= size; i += 32) {
+    std::memcpy(word, bytes + i, 32);
+    one = fold(word[0] ^ 0xa0761d6478bd642fULL, word[1] ^ one);
+    two = fold(word[2] ^ 0x8ebc6af09c88c6e3ULL, word[3] ^ two);
+  }
+  for (; i < size; i += 8) {
+    std::memcpy(word, bytes + i, 8);
+    one = fold(word[0] ^ 0x589965cc75374cc3ULL, one ^ 0x1d8e4e27c47d124fULL);
+  }
+  return scramble(one, two);
+}
+
+}  // namespace
+
+World::World(const Program& program, const Config& config)
+    : program_(program),
+      config_(config),
+      fixture_used_((program.fixture_size + 7) / 8 * 8),
+      moving_used_(offsetof(Moving, threads) + config.threads * sizeof(Thread)),
+      arena_(new (std::align_val_t{4096}) std::byte[arena_size]) {
+  reset();
+}
+
+void World::reset() {
+  std::memset(arena_.get(), 0, arena_size);
+  moving = Moving{};
+  for (auto& line : moving.lines) line.inside = nobody;
+  const Here here(*this);
+  program_.construct(fixture());
+  if (names_.empty()) program_.visit(fixture(), *this);
+  for (unsigned t = 0; t < config_.threads; ++t) {
+    auto& thread = moving.threads[t];
+    thread.sp = fibers_[t].prepare(&run_fiber, reinterpret_cast<void*>(std::uintptr_t{t}));
+  }
+}
+
+void World::run_fiber(void* argument) {
+  World& world = current();
+  const auto t = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(argument));
+  world.program_.body(world.fixture(), t, world.config_.episodes);
+  auto& thread = world.moving.threads[t];
+  thread.finished = true;
+  fairlock_switch(&thread.sp, world.driver_sp_);
+}
+
+void World::resume(unsigned t, std::uint64_t result, bool gave_up) {
+  auto& thread = moving.threads[t];
+  thread.result = result;
+  thread.gave_up = gave_up;
+  if (thread.leaving) {
+    moving.lines[thread.lock].inside = nobody;
+    thread.leaving = false;
+  }
+  const Here here(*this);
+  self_ = t;
+  // What earlier calls left below the stack pointer would come back as unused bytes of new frames, and make equal states
+  // look different.
+  std::memset(static_cast<std::byte*>(thread.sp) - clean_below, 0, clean_below);
+  fairlock_switch(&driver_sp_, thread.sp);
+  self_ = nobody;
+  thread.local_hash = local_hash(t);
+}
+
+// Everything that the thread will do is determined by its live stack (which holds its registers while it is switched
+// out), its own words, and the arena.
+std::uint64_t World::local_hash(unsigned t) {
+  const auto& thread = moving.threads[t];
+  if (thread.finished) return scramble(t, 0xf171);
+  const auto* const sp = static_cast<const std::byte*>(thread.sp);
+  std::uint64_t hash = hash_bytes(t, sp, static_cast<std::size_t>(fibers_[t].top() - sp));
+  hash = hash_bytes(hash, part(t), own_used_);
+  if (config_.mutation) hash = scramble(hash, scramble(thread.remembered, (thread.remembers * 2u + thread.has_delayed) * 256u + thread.matches));
+  return scramble(hash, thread.placed + thread.leaving * 2u + thread.steps * 4u + thread.created * 8u);
+}
+
+std::uint64_t World::post(const Operation& op) {
+  auto& thread = moving.threads[self_];
+  thread.pending = op;
+  if (is_await(op.kind) && !thread.placed) {
+    thread.placed = true;
+    if (thread.phase == Phase::acquiring) check_bypass(self_);
+  }
+  fairlock_switch(&thread.sp, driver_sp_);
+  return moving.threads[self_].result;
+}
+
+std::uint64_t World::perform(const Operation& op) {
+  if (self_ == nobody) return read(op.address, op.width);  // between runs: a look from outside
+  if (op.kind != Kind::fence) expect_owned(op.address);
+  if (config_.mutation) return mutate(*config_.mutation, *this, moving.threads[self_], op, [this](const Operation& o) { return post(o); });
+  return post(op);
+}
+
+void World::expect_owned(std::uintptr_t address) {
+  if (address - base() >= arena_size) stop(Property::wild, letter(self_) + " followed a pointer to nowhere");
+}
+
+bool World::all_finished() const {
+  for (unsigned t = 0; t < config_.threads; ++t)
+    if (!moving.threads[t].finished) return false;
+  return true;
+}
+
+std::uint64_t World::hash() const {
+  std::uint64_t hash = moving.memory_hash;
+  for (unsigned t = 0; t < config_.threads; ++t) hash += moving.threads[t].local_hash;
+  for (unsigned l = 0; l < program_.locks; ++l) {
+    const auto& line = moving.lines[l];
+    std::uint64_t order = line.length + line.destroyed * 8u;
+    for (unsigned i = 0; i < line.length; ++i) order = order * 8 + line.thread[i];
+    hash += scramble(order, 0x10 + l);
+    if (line.length != 0) {
+      std::uint64_t counts = 0;
+      for (const auto& row : line.bypassed)
+        for (const auto count : row) counts = counts * 4 + count;
+      if (counts != 0) hash += scramble(counts, 0x20 + l);
+    }
+  }
+  return hash;
+}
+
+void World::violate(Property property, std::string what) {
+  if (moving.violated != Property::none) return;
+  moving.violated = property;
+  moving.violation_text = static_cast<unsigned>(texts_.size());
+  texts_.push_back(std::move(what));
+}
+
+Violation World::violation() const {
+  if (moving.violated == Property::none) return {};
+  return {moving.violated, texts_[moving.violation_text]};
+}
+
+void World::check_end() {
+  if (program_.locked == nullptr || moving.lines[0].destroyed) return;
+  const Here here(*this);
+  if (program_.locked(fixture())) violate(Property::unlocked, "every thread has left, but the lock does not look free");
+}
+
+// --- snapshots: Moving, the arena as far as it is used, and the live part of each stack ---
+
+std::size_t World::snapshot_size() const {
+  std::size_t size = moving_used_ + domain_space + fixture_used_;
+  for (unsigned t = 0; t < config_.threads; ++t)
+    size += own_size + moving.threads[t].created + static_cast<std::size_t>(fibers_[t].top() - static_cast<std::byte*>(moving.threads[t].sp));
+  return size;
+}
+
+namespace {
+
+// Copies in the direction asked for: from the world into a snapshot, or back.
+template <bool Save>
+struct Cursor {
+  std::byte* at;
+  void copy(void* world, std::size_t size) {
+    if constexpr (Save) std::memcpy(at, world, size);
+    else std::memcpy(world, at, size);
+    at += size;
+  }
+};
+
+}  // namespace
+
+void World::save(std::byte* to) const {
+  auto* self = const_cast<World*>(this);
+  Cursor<true> cursor{to};
+  cursor.copy(&self->moving, moving_used_);
+  cursor.copy(self->arena_.get(), domain_space + fixture_used_);
+  for (unsigned t = 0; t < config_.threads; ++t) {
+    cursor.copy(self->part(t), own_size);
+    cursor.copy(self->part(t) + own_size, moving.threads[t].created);
+    cursor.copy(moving.threads[t].sp, static_cast<std::size_t>(fibers_[t].top() - static_cast<std::byte*>(moving.threads[t].sp)));
+  }
+}
+
+void World::restore(const std::byte* from) {
+  // What was created since is cleared, so that it is created anew with the same contents.
+  std::array<std::uint16_t, max_threads> created;
+  for (unsigned t = 0; t < config_.threads; ++t) created[t] = moving.threads[t].created;
+  Cursor<false> cursor{const_cast<std::byte*>(from)};
+  cursor.copy(&moving, moving_used_);
+  cursor.copy(arena_.get(), domain_space + fixture_used_);
+  for (unsigned t = 0; t < config_.threads; ++t) {
+    const auto now = moving.threads[t].created;
+    cursor.copy(part(t), own_size);
+    cursor.copy(part(t) + own_size, now);
+    if (created[t] > now) std::memset(part(t) + own_size + now, 0, created[t] - now);
+    cursor.copy(moving.threads[t].sp, static_cast<std::size_t>(fibers_[t].top() - static_cast<std::byte*>(moving.threads[t].sp)));
+  }
+}
+
+// --- who stands where ---
+
+int World::lock_at(std::uintptr_t address) const {
+  const auto at = address - base() - domain_space;
+  if (at >= program_.locks * program_.lock_size) return -1;
+  return static_cast<int>(at / program_.lock_size);
+}
+
+bool World::dead(std::uintptr_t address) const {
+  if (!program_.destroys) return false;
+  const int lock = lock_at(address);
+  return lock >= 0 && moving.lines[static_cast<unsigned>(lock)].destroyed != 0;
+}
+
+void World::leave_line(Line& line, unsigned t) {
+  unsigned kept = 0;
+  for (unsigned i = 0; i < line.length; ++i)
+    if (line.thread[i] != t) line.thread[kept++] = line.thread[i];
+  line.length = static_cast<std::uint8_t>(kept);
+  std::memset(line.thread + kept, 0, sizeof line.thread - kept);
+}
+
+// A thread arrives with the last RMW that changes the lock's own words before it begins to wait, or enters.
+void World::note_change(unsigned t, std::uintptr_t address) {
+  auto& thread = moving.threads[t];
+  if (program_.order != Order::fifo && program_.order != Order::bounded) return;
+  if (thread.phase != Phase::acquiring || thread.placed || lock_at(address) != thread.lock) return;
+  auto& line = moving.lines[thread.lock];
+  leave_line(line, t);
+  std::memset(line.bypassed[t], 0, sizeof line.bypassed[t]);
+  line.thread[line.length++] = static_cast<std::uint8_t>(t);
+}
+
+void World::acquiring(unsigned lock) {
+  auto& thread = moving.threads[self_];
+  thread.phase = Phase::acquiring;
+  thread.lock = static_cast<std::uint8_t>(lock);
+  thread.placed = false;
+  thread.matches = 0;
+  thread.remembers = false;
+}
+
+void World::gave_way() {
+  auto& thread = moving.threads[self_];
+  leave_line(moving.lines[thread.lock], self_);
+  thread.phase = Phase::outside;
+}
+
+void World::entered(unsigned lock) {
+  auto& thread = moving.threads[self_];
+  auto& line = moving.lines[lock];
+  thread.phase = Phase::inside;
+  thread.placed = false;
+  if (line.inside != nobody)
+    return stop(Property::exclusion, letter(self_) + " entered while " + letter(line.inside) + " was inside");
+  line.inside = static_cast<std::uint8_t>(self_);
+  if (program_.order != Order::fifo && program_.order != Order::bounded) return;
+  check_bypass(self_);
+  for (unsigned i = 0; i < line.length && line.thread[i] != self_; ++i) {
+    const unsigned waiter = line.thread[i];
+    ++line.bypassed[waiter][self_];
+    if (moving.threads[waiter].placed) check_bypass(waiter);
+  }
+  leave_line(line, self_);
+  std::memset(line.bypassed[self_], 0, sizeof line.bypassed[self_]);
+}
+
+// Until it waits or enters, a thread may still arrive anew, and then what passed it by so far does not count.
+void World::check_bypass(unsigned t) {
+  const auto& row = moving.lines[moving.threads[t].lock].bypassed[t];
+  for (unsigned by = 0; by < config_.threads; ++by)
+    if (row[by] > program_.bypass)
+      return stop(Property::order, letter(by) + " entered before " + letter(t) + ", which had arrived earlier" +
+                                       (program_.bypass > 0 ? ", once more than the bound allows" : ""));
+}
+
+void World::access(unsigned lock) {
+  moving.threads[self_].lock = static_cast<std::uint8_t>(lock);
+  Operation op;
+  op.kind = Kind::access;
+  op.operand = lock;
+  post(op);
+}
+
+void World::note_access(unsigned t) {
+  auto& line = moving.lines[moving.threads[t].lock];
+  ++line.accesses;
+}
+
+void World::releasing(unsigned lock) {
+  auto& thread = moving.threads[self_];
+  thread.leaving = true;
+  thread.phase = Phase::releasing;
+  thread.lock = static_cast<std::uint8_t>(lock);
+  thread.matches = 0;
+  thread.remembers = false;
+}
+
+void World::released() {
+  auto& thread = moving.threads[self_];
+  if (thread.has_delayed) {
+    thread.has_delayed = false;
+    post(thread.delayed);
+  }
+  moving.threads[self_].phase = Phase::outside;
+}
+
+void World::destroyed(unsigned lock) { moving.lines[lock].destroyed = 1; }
+
+void World::stop(Property property, std::string what) {
+  violate(property, std::move(what));
+  auto& thread = moving.threads[self_];
+  fairlock_switch(&thread.sp, driver_sp_);  // never resumed
+}
+
+// --- memory of a thread's own ---
+
+void* World::own(unsigned type, std::size_t size, void (*name)(World&, const void*, const std::string&)) {
+  for (const auto& [known, offset] : own_offsets_)
+    if (known == type) return part(self_) + offset;
+  const auto offset = own_used_;
+  own_used_ += (size + 7) / 8 * 8;
+  if (own_used_ > own_size) std::abort();
+  own_offsets_.emplace_back(type, offset);
+  for (unsigned t = 0; t < config_.threads; ++t) {
+    objects_.emplace_back(reinterpret_cast<std::uintptr_t>(part(t) + offset), letter(t));
+    if (name) name(*this, part(t) + offset, letter(t));
+  }
+  return part(self_) + offset;
+}
+
+void* World::create(std::size_t size, void (*name)(World&, const void*, const std::string&)) {
+  auto& thread = moving.threads[self_];
+  std::byte* const object = part(self_) + own_size + thread.created;
+  thread.created = static_cast<std::uint16_t>(thread.created + (size + 7) / 8 * 8);
+  if (own_size + thread.created > part_size) std::abort();
+  const auto address = reinterpret_cast<std::uintptr_t>(object);
+  for (const auto& [known, text] : objects_)
+    if (known == address) return object;
+  std::string label = letter(self_) + std::to_string((thread.created + size - 1) / ((size + 7) / 8 * 8));
+  objects_.emplace_back(address, label);
+  if (name) name(*this, object, label);
+  return object;
+}
+
+// --- names ---
+
+void World::name(const char* field, unsigned index, const void* address, unsigned width, const std::string& owner) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (names_.contains(at)) return;
+  std::string text = owner.empty() ? field : owner + "." + field;
+  if (index != nobody) text += "[" + std::to_string(index) + "]";
+  names_[at] = {field, std::move(text), width, lock_at(at) >= 0};
+  named_addresses_.push_back(at);
+}
+
+const World::Name* World::named(std::uintptr_t address) const {
+  const auto found = names_.find(address);
+  return found == names_.end() ? nullptr : &found->second;
+}
+
+std::string World::show_value(std::uint64_t value) const {
+  if (value - base() < arena_size) {
+    for (const auto& [address, text] : objects_)
+      if (value - address < 2) return text + (value == address ? "" : "'");
+    const int lock = lock_at(value);
+    return lock >= 0 ? (lock == 0 ? "lock" : "lock2") : "?";
+  }
+  const unsigned bits = config_.domain.block_bits;
+  if (bits >= 8 && value >> bits != 0 && value >> bits < 0x10000)
+    return std::to_string(value >> bits) + ":" + std::to_string(value & ((std::uint64_t{1} << bits) - 1));
+  return std::to_string(value);
+}
+
+std::string World::show(const Operation& op) const {
+  static constexpr const char* kinds[] = {"load", "store", "init", "exchange", "fetch_add", "fetch_or", "fetch_and", "cas", "fence",
+                                          "await", "await_briefly", "await_exchange", "access", "start"};
+  const auto order = [&]() -> const char* {
+    switch (op.order) {
+      case std::memory_order_acquire: return "acquire";
+      case std::memory_order_release: return "release";
+      case std::memory_order_acq_rel: return "acq_rel";
+      case std::memory_order_seq_cst: return "seq_cst";
+      default: return "relaxed";
+    }
+  }();
+  const std::string kind = kinds[static_cast<unsigned>(op.kind)];
+  if (op.kind == Kind::start) return "starts";
+  if (op.kind == Kind::access) return "is inside";
+  if (op.kind == Kind::fence) return "fence " + std::string(order);
+  const Name* const name = named(op.address);
+  std::string text = (name ? name->text : "?") + "." + kind + "(";
+  if (op.kind == Kind::cas) text += show_value(op.expected) + " -> " + show_value(op.operand);
+  else if (op.kind != Kind::load && !(is_await(op.kind) && op.kind != Kind::await_exchange)) text += show_value(op.operand);
+  return text + ") " + order;
+}
+
+}  // namespace fairlock::check
