@@ -1,0 +1,117 @@
+from typing import Literal, TypedDict
+
+Memory = Literal["sc", "weak"]
+Scenario = Literal["rounds", "try", "oblivious", "several", "destroy", "record"]
+
+class Properties(TypedDict):
+    name: str
+    algorithm: str
+    variation: bool
+    source: str
+    spinning: str
+    order: Literal["fifo", "bounded", "barging", "lifo"]
+    bypass: int | None
+    constant_time_release: bool
+    context_free: bool
+    on_stack: bool
+    nodes_circulate: bool
+    constructor_or_destructor: bool
+    thread_exit_work: bool
+    dynamic_memory: bool
+    try_lock: bool
+    thread_oblivious: bool
+    waiting_array: bool
+    abandonable: bool
+    parkable: bool
+    preloadable: bool
+    destroyable_by_next_owner: bool
+    max_threads: int | None
+    space: str
+    lock_bytes: int
+    episode_bytes: int
+    mutex_bytes: int
+    paper_branches: str
+    paper_misses: str
+    paper_invalidations: str
+
+class Subject(TypedDict):
+    name: str
+    variation: bool
+    waiting_array: bool
+    max_threads: int | None
+    scenarios: list[Scenario]
+
+class Mutant(TypedDict):
+    name: str
+    lock: str
+    what: str
+
+class Verdict(TypedDict):
+    property: str | None
+    what: str
+
+class Result(Verdict):
+    states: int
+    complete: bool
+    seconds: float
+    schedule: str
+
+class Replay(Verdict):
+    lines: list[str]
+
+class Traces(Verdict):
+    executions: int
+    complete: bool
+    traces: set[int]
+
+class Moment(TypedDict):
+    action: str
+    owner: str
+    waiting: list[tuple[str, str]]
+    values: list[str]
+    operations: list[str]
+
+class Story(TypedDict):
+    fields: list[str]
+    moments: list[Moment]
+
+def catalogue() -> list[Properties]: ...
+def subjects() -> list[Subject]: ...
+def mutants() -> list[Mutant]: ...
+def explain(name: str) -> Story: ...
+def replay(
+    name: str,
+    scenario: str,
+    threads: int,
+    episodes: int,
+    slots: int,
+    memory: str,
+    mutant: str,
+    schedule: str,
+) -> Replay: ...
+def traces(
+    name: str,
+    scenario: str,
+    threads: int,
+    episodes: int,
+    slots: int,
+    reduce: bool,
+    max_executions: int,
+) -> Traces: ...
+
+class Check:
+    def __init__(
+        self,
+        name: str,
+        scenario: str = ...,
+        threads: int = ...,
+        episodes: int = ...,
+        slots: int = ...,
+        memory: str = ...,
+        mutant: str = ...,
+        max_states: int = ...,
+    ) -> None: ...
+    def run(self) -> Result: ...
+    def cancel(self) -> None: ...
+    @property
+    def states(self) -> int: ...

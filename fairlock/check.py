@@ -1,0 +1,406 @@
+"""``fairlock check``: explore the locks of the catalogue, or the mutants planted in them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass, field, replace
+from typing import Literal
+
+from fairlock import _lab, table
+from fairlock.usage import UsageError, one_of
+
+MAX_STATES = 100_000_000
+SCENARIOS = ("rounds", "try", "oblivious", "several", "destroy", "record")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One exploration to make: a lock, or a mutant of it, in one scenario."""
+
+    name: str
+    scenario: str = "rounds"
+    memory: str = "sc"
+    threads: int = 2
+    episodes: int = 2
+    slots: int = 1
+    mutant: str = ""
+
+    def __str__(self) -> str:
+        size = f"{self.threads}x{self.episodes}"
+        slots = f"{self.slots} slot{'s' if self.slots > 1 else ''}"
+        return f"{self.mutant or self.name} {self.scenario} {size}, {slots}, {self.memory}"
+
+    def arguments(self) -> tuple[str, str, int, int, int, str, str]:
+        return (
+            self.name,
+            self.scenario,
+            self.threads,
+            self.episodes,
+            self.slots,
+            self.memory,
+            self.mutant,
+        )
+
+    def command(self, schedule: str) -> str:
+        """Return the command line that replays a schedule of this run."""
+        what = f"--mutant {self.mutant}" if self.mutant else self.name
+        return (
+            f"fairlock check {what} --scenario {self.scenario} --threads {self.threads} "
+            f"--episodes {self.episodes} --slots {self.slots} --memory {self.memory} "
+            f"--schedule {schedule}"
+        )
+
+
+@dataclass
+class Row:
+    """What came of a run; also a row of the JSON output."""
+
+    run: Run
+    states: int
+    complete: bool
+    seconds: float
+    verdict: Literal["holds", "violated", "incomplete", "killed", "survived"]
+    property: str | None = None
+    what: str = ""
+    schedule: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        row: dict[str, object] = asdict(self.run)
+        row |= {key: value for key, value in asdict(self).items() if key != "run"}
+        return row
+
+
+def bounds(subject: _lab.Subject) -> Iterator[Run]:
+    """Yield what `fairlock check` explores for one subject: small bounds first."""
+    run = Run(subject["name"])
+    for memory in ("sc", "weak"):
+        for slots in (1, 2, 4):
+            for scenario in subject["scenarios"]:
+                sizes = {"several": [(2, 1)], "destroy": [(2, 1), (3, 1)]}.get(scenario, [(2, 2), (3, 1)])
+                for threads, episodes in sizes:
+                    yield replace(run, scenario=scenario, memory=memory, threads=threads, episodes=episodes, slots=slots)
+            if "rounds" not in subject["scenarios"]:
+                continue
+            if memory == "sc":
+                yield replace(run, threads=4, episodes=1, slots=slots)
+            # Variations under weak memory stop at 2x2 and 3x1: 3x2 of a few would take longer than all the rest.
+            if memory == "sc" or not subject["variation"]:
+                yield replace(run, memory=memory, threads=3, episodes=2, slots=slots)
+
+
+def plan(subjects: Iterable[_lab.Subject]) -> list[Run]:
+    """Return all runs for these subjects that fit them."""
+    return [
+        run
+        for subject in subjects
+        for run in bounds(subject)
+        if subject["max_threads"] is None or run.threads <= subject["max_threads"]
+    ]
+
+
+def explore(run: Run, max_states: int, running: set[_lab.Check]) -> Row:
+    """Make one run."""
+    name, scenario, threads, episodes, slots, memory, mutant = run.arguments()
+    check = _lab.Check(name, scenario, threads, episodes, slots, memory, mutant, max_states)
+    running.add(check)
+    try:
+        result = check.run()
+    finally:
+        running.discard(check)
+    verdict: Literal["holds", "violated", "incomplete"] = "holds"
+    if result["property"] is not None:
+        verdict = "violated"
+    elif not result["complete"]:
+        verdict = "incomplete"
+    return Row(
+        run,
+        result["states"],
+        result["complete"],
+        result["seconds"],
+        verdict,
+        result["property"],
+        result["what"],
+        result["schedule"],
+    )
+
+
+def hunt(runs: list[Run], max_states: int, running: set[_lab.Check]) -> Row:
+    """Make the runs of one mutant until one of them kills it."""
+    states, seconds = 0, 0.0
+    for run in runs:
+        row = explore(run, max_states, running)
+        states += row.states
+        seconds += row.seconds
+        if row.property is not None:
+            return replace(row, states=states, seconds=seconds, verdict="killed")
+    return replace(row, states=states, seconds=seconds, verdict="survived")
+
+
+@dataclass
+class Progress:
+    """The line on the terminal that says how far we are."""
+
+    total: int
+    began: float = field(default_factory=time.monotonic)
+    done: int = 0
+    states: int = 0
+    shown: bool = False
+
+    def draw(self, running: set[_lab.Check], latest: str) -> None:
+        if not sys.stderr.isatty():
+            return
+        seconds = time.monotonic() - self.began
+        states = self.states + sum(check.states for check in tuple(running))
+        line = f"[{self.done}/{self.total}] {states:,} states, {seconds:.0f} s   {latest}"
+        print(f"\r\x1b[K{line[:110]}", end="", file=sys.stderr, flush=True)
+        self.shown = True
+
+    def clear(self) -> None:
+        if self.shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def perform(
+    tasks: list[Callable[[set[_lab.Check]], Row]], labels: list[str], jobs: int
+) -> tuple[list[Row], bool]:
+    """Make the tasks on `jobs` threads; return what is done, and whether all of it is."""
+    running: set[_lab.Check] = set()
+    progress = Progress(len(tasks))
+    rows: dict[int, Row] = {}
+    latest = ""
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting: dict[Future[Row], int] = {
+            pool.submit(task, running): number for number, task in enumerate(tasks)
+        }
+        try:
+            while waiting:
+                done, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                for future in done:
+                    number = waiting.pop(future)
+                    rows[number] = future.result()
+                    progress.done += 1
+                    progress.states += rows[number].states
+                    latest = labels[number]
+                progress.draw(running, latest)
+        except KeyboardInterrupt:
+            for future in waiting:
+                future.cancel()
+            for check in tuple(running):
+                check.cancel()
+        finally:
+            progress.clear()
+    return [rows[number] for number in sorted(rows)], not waiting
+
+
+def summary(rows: list[Row]) -> str:
+    """Return the table of `fairlock check`: a line for each lock."""
+    lines = []
+    for name in dict.fromkeys(row.run.name for row in rows):
+        own = [row for row in rows if row.run.name == name]
+        sizes = sorted({f"{row.run.threads}x{row.run.episodes}" for row in own})
+        verdicts = {row.verdict for row in own}
+        verdict = next(v for v in ("violated", "incomplete", "holds") if v in verdicts)
+        memories = "+".join(m for m in ("sc", "weak") if any(row.run.memory == m for row in own))
+        scenarios = " ".join(s for s in SCENARIOS if any(row.run.scenario == s for row in own))
+        states = sum(row.states for row in own)
+        lines.append([name, len(own), memories, " ".join(sizes), scenarios, f"{states:,}", verdict])
+    header = ["lock", "runs", "memory", "threads x episodes", "scenarios", "states", "verdict"]
+    return table.render(header, lines, right=["runs", "states"])
+
+
+def totals(rows: list[Row], seconds: float, jobs: int) -> str:
+    states = sum(row.states for row in rows)
+    parts = [f"{len(rows)} runs, {states:,} states in {seconds:.1f} s on {jobs} threads"]
+    for memory in ("sc", "weak"):
+        own = [row for row in rows if row.run.memory == memory]
+        busy = sum(row.seconds for row in own)
+        if busy > 0.01:
+            parts.append(f"{memory}: {sum(row.states for row in own) / busy / 1e6:.2f} M states/s on one")
+    return "; ".join(parts)
+
+
+def describe(row: Row) -> str:
+    """Return the readable trace of a violation, and how to see it again."""
+    replayed = _lab.replay(*row.run.arguments(), row.schedule)
+    width = len(str(len(replayed["lines"])))
+    steps = [f"  {number:{width}}  {line}" for number, line in enumerate(replayed["lines"], 1)]
+    head = f"{row.run}: {row.property}: {row.what}"
+    return "\n".join([head, *steps, f"  again: {row.run.command(row.schedule)}"])
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="*", metavar="NAME", help="locks (or mutants) to check; all without")
+    parser.add_argument("--mutants", action="store_true", help="find the planted bugs instead")
+    parser.add_argument("--mutant", metavar="NAME", default="", help="explore one planted bug at the given bounds")
+    parser.add_argument("--threads", type=int, metavar="N", help="1 to 4")
+    parser.add_argument("--episodes", type=int, metavar="M", help="1 to 8 for each thread")
+    parser.add_argument("--slots", type=int, metavar="S", help="of the waiting array: 1, 2, 4 or 8")
+    parser.add_argument("--memory", metavar="sc|weak", help="sequentially consistent, or weak")
+    parser.add_argument("--scenario", metavar="NAME", help=", ".join(SCENARIOS))
+    parser.add_argument("--schedule", metavar="STRING", help="replay this schedule, step by step")
+    parser.add_argument("--max-states", type=int, default=MAX_STATES, metavar="N", help="give up a run after N states")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="threads to explore on")
+    parser.add_argument("--json", action="store_true", help="a row for each run, as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    validate(args)
+    if args.schedule is not None:
+        return replay(args)
+    if args.mutants:
+        return run_mutants(args)
+    subjects = {subject["name"]: subject for subject in _lab.subjects()}
+    for name in args.names:
+        if name not in subjects:
+            raise UsageError(one_of("lock", name, subjects))
+    if args.mutant:
+        runs = [chosen_run(args, "")]
+    elif has_bounds(args):
+        names = args.names or [name for name, s in subjects.items() if not s["variation"] and "rounds" in s["scenarios"]]
+        runs = [chosen_run(args, name) for name in names]
+    else:
+        runs = plan(subjects[name] for name in args.names or subjects)
+    return report(args, runs)
+
+
+def report(args: argparse.Namespace, runs: list[Run]) -> int:
+    for each in runs:  # whatever does not fit is said before anything runs
+        make_check(each)
+    began = time.monotonic()
+    tasks = [lambda running, each=each: explore(each, args.max_states, running) for each in runs]
+    rows, finished = perform(tasks, [str(each) for each in runs], args.jobs)
+    seconds = time.monotonic() - began
+    if args.json:
+        print(json.dumps([row.as_json() for row in rows], indent=2))
+    else:
+        print(summary(rows))
+        print(f"\n{totals(rows, seconds, args.jobs)}")
+    bad = [row for row in rows if row.verdict == "violated"]
+    out = sys.stderr if args.json else sys.stdout
+    for row in bad:
+        print(f"\n{describe(row)}", file=out)
+    for row in rows:
+        if row.verdict == "incomplete" and finished:
+            print(f"\n{row.run}: not complete after {row.states:,} states (--max-states)", file=out)
+    if not finished:
+        print(f"interrupted: {len(rows)} of {len(runs)} runs are complete", file=sys.stderr)
+        return 130
+    return 1 if bad or any(row.verdict == "incomplete" for row in rows) else 0
+
+
+def run_mutants(args: argparse.Namespace) -> int:
+    known = {mutant["name"]: mutant for mutant in _lab.mutants()}
+    subjects = {subject["name"]: subject for subject in _lab.subjects()}
+    chosen = []
+    for name in args.names or known:
+        own = [m for m in known.values() if name in (m["name"], m["lock"], m["lock"].split("/")[0])]
+        if not own:
+            raise UsageError(one_of("mutant", name, known))
+        chosen += own
+    tasks = []
+    for mutant in chosen:
+        runs = [replace(each, mutant=mutant["name"]) for each in plan([subjects[mutant["lock"]]])]
+        # Cheap and telling first: the fewest threads and episodes, plain rounds before the rest.
+        runs.sort(key=lambda r: (r.threads * r.episodes, r.memory, r.slots, SCENARIOS.index(r.scenario)))
+        tasks.append(lambda running, runs=runs: hunt(runs, args.max_states, running))
+    began = time.monotonic()
+    rows, finished = perform(tasks, [mutant["name"] for mutant in chosen], args.jobs)
+    seconds = time.monotonic() - began
+    survivors = [row for row in rows if row.verdict == "survived"]
+    if args.json:
+        print(json.dumps([row.as_json() for row in rows], indent=2))
+    else:
+        header = ["mutant", "lock", "killed by", "memory", "size", "slots", "states", "the planted bug"]
+        lines = [
+            [
+                row.run.mutant,
+                row.run.name,
+                row.property or "SURVIVED",
+                row.run.memory,
+                f"{row.run.threads}x{row.run.episodes}",
+                row.run.slots,
+                f"{row.states:,}",
+                known[row.run.mutant]["what"],
+            ]
+            for row in rows
+        ]
+        print(table.render(header, lines, right=["slots", "states"]))
+        print(f"\n{len(rows) - len(survivors)} of {len(rows)} mutants killed in {seconds:.1f} s")
+    if not finished:
+        return 130
+    return 1 if survivors else 0
+
+
+def replay(args: argparse.Namespace) -> int:
+    names = args.names or ([""] if args.mutant else [])
+    if len(names) != 1:
+        raise UsageError("--schedule replays one lock: fairlock check NAME --schedule STRING, or --mutant NAME")
+    each = chosen_run(args, names[0])
+    make_check(each)
+    try:
+        result = _lab.replay(*each.arguments(), args.schedule)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    if args.json:
+        print(json.dumps(asdict(each) | dict(result), indent=2))
+    else:
+        width = len(str(len(result["lines"])))
+        for number, line in enumerate(result["lines"], 1):
+            print(f"{number:{width}}  {line}")
+        print(f"\n{result['property']}: {result['what']}" if result["property"] else "\nno property is violated")
+    return 1 if result["property"] else 0
+
+
+def has_bounds(args: argparse.Namespace) -> bool:
+    return any(getattr(args, name) is not None for name in ("threads", "episodes", "slots", "memory", "scenario"))
+
+
+def chosen_run(args: argparse.Namespace, name: str) -> Run:
+    """Return the run that the options describe."""
+    known = {mutant["name"]: mutant["lock"] for mutant in _lab.mutants()}
+    if args.mutant:
+        if args.mutant not in known:
+            raise UsageError(one_of("mutant", args.mutant, known))
+        name = known[args.mutant]
+    names = [subject["name"] for subject in _lab.subjects()]
+    if name not in names:
+        raise UsageError(one_of("lock", name, names))
+    given = {
+        key: value
+        for key in ("threads", "episodes", "slots", "memory", "scenario")
+        if (value := getattr(args, key)) is not None
+    }
+    if name == "hapax-seqlock":
+        given = {"scenario": "record", "threads": 3, "episodes": 1} | given
+    return Run(name, mutant=args.mutant, **given)
+
+
+def make_check(each: Run) -> _lab.Check:
+    name, scenario, threads, episodes, slots, memory, mutant = each.arguments()
+    try:
+        return _lab.Check(name, scenario, threads, episodes, slots, memory, mutant, MAX_STATES)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def validate(args: argparse.Namespace) -> None:
+    """Check the bounds, whatever else is asked."""
+    limits: dict[str, Iterable[object]] = {
+        "threads": range(1, 5),
+        "episodes": range(1, 9),
+        "slots": (1, 2, 4, 8),
+        "memory": ("sc", "weak"),
+        "scenario": SCENARIOS,
+    }
+    for name, valid in limits.items():
+        value = getattr(args, name)
+        if value is not None and value not in valid:
+            raise UsageError(f"--{name} {value}: choose from {', '.join(map(str, valid))}")
+    if args.jobs < 1 or args.max_states < 1:
+        raise UsageError("--jobs and --max-states: 1 or more")

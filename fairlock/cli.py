@@ -1,0 +1,55 @@
+"""The command line: ``fairlock list``, ``fairlock explain``, ``fairlock check``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from types import ModuleType
+from typing import NoReturn
+
+from fairlock import __version__
+from fairlock.usage import UsageError
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message} ({self.prog} --help tells more)", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def commands() -> dict[str, tuple[ModuleType, str]]:
+    try:
+        from fairlock import catalogue, check, explain
+    except ImportError as error:
+        if "_lab" not in str(error):
+            raise
+        raise UsageError(
+            "the native module is missing: this is a source tree; run `make build`, then .venv/bin/fairlock"
+        ) from error
+    return {
+        "list": (catalogue, "the catalogue of locks, with their properties"),
+        "explain": (explain, "one lock's fields, step by step, as threads contend for it"),
+        "check": (check, "explore locks with the model checker, or find the planted bugs"),
+    }
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = Parser("fairlock", description="Fair, scalable locks, and the workshop that proves them.")
+    parser.add_argument("--version", action="version", version=f"fairlock {__version__}")
+    try:
+        known = commands()
+        subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+        for name, (module, text) in known.items():
+            subparser = subparsers.add_parser(name, help=text, description=module.__doc__)
+            module.add_arguments(subparser)
+        args = parser.parse_args(argv)
+        status: int = known[args.command][0].run(args)
+    except UsageError as error:
+        print(f"fairlock: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # `fairlock list | head`
+        sys.stderr.close()
+        return 0
+    return status
