@@ -46,6 +46,15 @@ class Mutant(TypedDict):
     lock: str
     what: str
 
+class Litmus(TypedDict):
+    name: str
+    what: str
+    memory: Memory
+    expected: bool
+    found: bool
+    states: int
+    complete: bool
+
 class Verdict(TypedDict):
     property: str | None
     what: str
@@ -78,6 +87,7 @@ class Story(TypedDict):
 def catalogue() -> list[Properties]: ...
 def subjects() -> list[Subject]: ...
 def mutants() -> list[Mutant]: ...
+def litmus() -> list[Litmus]: ...
 def explain(name: str) -> Story: ...
 def replay(
     name: str,
@@ -95,6 +105,7 @@ def traces(
     threads: int,
     episodes: int,
     slots: int,
+    mutant: str,
     reduce: bool,
     max_executions: int,
 ) -> Traces: ...

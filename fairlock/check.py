@@ -237,6 +237,7 @@ def describe(row: Row) -> str:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="locks (or mutants) to check; all without")
     parser.add_argument("--mutants", action="store_true", help="find the planted bugs instead")
+    parser.add_argument("--litmus", action="store_true", help="check the memory models by litmus tests instead")
     parser.add_argument("--mutant", metavar="NAME", default="", help="explore one planted bug at the given bounds")
     parser.add_argument("--threads", type=int, metavar="N", help="1 to 4")
     parser.add_argument("--episodes", type=int, metavar="M", help="1 to 8 for each thread")
@@ -253,6 +254,8 @@ def run(args: argparse.Namespace) -> int:
     validate(args)
     if args.schedule is not None:
         return replay(args)
+    if args.litmus:
+        return run_litmus(args)
     if args.mutants:
         return run_mutants(args)
     subjects = {subject["name"]: subject for subject in _lab.subjects()}
@@ -335,6 +338,20 @@ def run_mutants(args: argparse.Namespace) -> int:
     if not finished:
         return 130
     return 1 if survivors else 0
+
+
+def run_litmus(args: argparse.Namespace) -> int:
+    rows = _lab.litmus()
+    if args.json:
+        print(json.dumps(rows, indent=2))
+    else:
+        lines = []
+        for sc, weak in zip(rows[::2], rows[1::2], strict=True):
+            answers = ["reachable" if row["found"] else "never" for row in (sc, weak)]
+            right = all(row["found"] == row["expected"] and row["complete"] for row in (sc, weak))
+            lines.append([sc["name"], *answers, "as expected" if right else "WRONG", sc["what"]])
+        print(table.render(["litmus test", "sc", "weak", "", "the outcome"], lines))
+    return 0 if all(row["found"] == row["expected"] for row in rows) else 1
 
 
 def replay(args: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@
 #include <fairlock/fairlock.hpp>
 
 #include "check/explain.hpp"
+#include "check/litmus.hpp"
 #include "check/mutant.hpp"
 #include "check/search.hpp"
 #include "check/subject.hpp"
@@ -166,9 +167,9 @@ nb::dict replay_schedule(std::string_view name, std::string_view scenario, unsig
   return d;
 }
 
-nb::dict find_traces(std::string_view name, std::string_view scenario, unsigned threads, unsigned episodes, unsigned slots, bool reduce,
-                     std::uint64_t max_executions) {
-  const Request request(name, scenario, threads, episodes, slots, "sc", "");
+nb::dict find_traces(std::string_view name, std::string_view scenario, unsigned threads, unsigned episodes, unsigned slots, std::string_view mutant,
+                     bool reduce, std::uint64_t max_executions) {
+  const Request request(name, scenario, threads, episodes, slots, "sc", mutant);
   Traces traces;
   {
     nb::gil_scoped_release released;
@@ -212,6 +213,30 @@ nb::list list_mutants() {
   return all;
 }
 
+// Every litmus test under both models: what is expected, and what is found.
+nb::list run_litmus() {
+  nb::list rows;
+  for (const auto& test : litmus_tests()) {
+    for (const bool weak : {false, true}) {
+      Config config;
+      config.threads = test.threads;
+      config.weak = weak;
+      Progress progress;
+      const Result result = explore(test.program(), config, 10'000'000, progress);
+      nb::dict d;
+      d["name"] = test.name;
+      d["what"] = test.what;
+      d["memory"] = weak ? "weak" : "sc";
+      d["expected"] = weak ? test.weak : test.sc;
+      d["found"] = result.violation.property == Property::unlocked;  // the way in which an end can be reported
+      d["states"] = result.states;
+      d["complete"] = result.complete;
+      rows.append(d);
+    }
+  }
+  return rows;
+}
+
 nb::dict explain_lock(std::string_view name) {
   const Subject* const subject = find_subject(name);
   if (subject == nullptr || subject->refuses(Scenario::rounds, 2)) throw nb::value_error(("unknown lock '" + std::string(name) + "'").c_str());
@@ -243,11 +268,12 @@ NB_MODULE(_lab, m) {
   m.def("catalogue", &catalogue, "Every lock and variation, with its properties; sizes are those of the native platform.");
   m.def("subjects", &list_subjects, "What can be checked, and in which scenarios.");
   m.def("mutants", &list_mutants, "The planted bugs.");
+  m.def("litmus", &run_litmus, "The memory models, held against what is known of them.");
   m.def("explain", &explain_lock, nb::arg("name"), "A contended scenario, step by step.");
   m.def("replay", &replay_schedule, nb::arg("name"), nb::arg("scenario"), nb::arg("threads"), nb::arg("episodes"), nb::arg("slots"),
         nb::arg("memory"), nb::arg("mutant"), nb::arg("schedule"), "Follow one schedule; ValueError if it is of another scenario.");
   m.def("traces", &find_traces, nb::arg("name"), nb::arg("scenario"), nb::arg("threads"), nb::arg("episodes"), nb::arg("slots"),
-        nb::arg("reduce"), nb::arg("max_executions"), "The traces found by every interleaving, or by partial-order reduction.");
+        nb::arg("mutant"), nb::arg("reduce"), nb::arg("max_executions"), "The traces found by every interleaving, or by partial-order reduction.");
   nb::class_<Check>(m, "Check", "One exploration.")
       .def(nb::init<std::string_view, std::string_view, unsigned, unsigned, unsigned, std::string_view, std::string_view, std::uint64_t>(),
            nb::arg("name"), nb::arg("scenario") = "rounds", nb::arg("threads") = 2, nb::arg("episodes") = 1, nb::arg("slots") = 1,

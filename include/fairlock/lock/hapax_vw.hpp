@@ -37,6 +37,7 @@ struct HapaxVwOptions {
   unsigned patience = 0;     // looks before a waiter gives its slot back and waits invisibly; 0: never
   bool roll_back = false;    // uncontended release: arrive_ back to what depart_ shows, and the hapax is used again
   bool early_fetch = false;
+  unsigned looks = 4;        // at depart_, before a waiter shows itself; with few threads that is a line less to move
   Layout layout = Layout::together;
 };
 
@@ -120,6 +121,8 @@ class HapaxVwLock {
   }
 
   [[gnu::noinline]] void wait(std::uint64_t before) {
+    // Not visible yet: a predecessor that leaves now writes depart_.
+    if (O.looks != 0 && P::await_briefly(depart_, [=](auto now) { return now == before; }, O.looks, order::acquire)) return;
     const auto gone = [=](auto value) { return value != before; };
     auto& slot = P::domain().visible[Slots::index(P::salt(this), before)];
     if (!slot.cas(0, before, order::acq_rel)) [[unlikely]] {  // another waiter's hapax fell on the same slot

@@ -32,6 +32,9 @@ class QspinLock {
   Episode acquire() {
     std::uint32_t seen = 0;
     if (word_.compare_exchange(seen, locked_bit, order::acquire)) return {};
+    // The pending one is about to enter: wait a moment for its place rather than open a queue.
+    if (seen == pending_bit)
+      seen = P::await_briefly(word_, [](auto now) { return now != pending_bit; }, pending_looks, order::relaxed).value_or(seen);
     if (seen <= locked_mask) {  // held, and nobody waits: try to be the pending one
       seen = word_.fetch_or(pending_bit, order::acquire);
       if (seen <= locked_mask) {
@@ -61,6 +64,8 @@ class QspinLock {
  private:
   static constexpr std::uint32_t locked_bit = 1, locked_mask = 0xff, pending_bit = 0x100, tail_shift = 16;
   static constexpr std::uint32_t low_mask = (1u << tail_shift) - 1;
+
+  static constexpr unsigned pending_looks = 32;  // Linux: _Q_PENDING_LOOPS
 
   void queue() {
     const unsigned self = P::self();

@@ -61,8 +61,17 @@ struct NativeMemory {
     T load(std::memory_order o) const { return value_.load(o); }
     void store(T v, std::memory_order o) { value_.store(v, o); }
     void init(T v) { value_.store(v, order::relaxed); }
-    T exchange(T v, std::memory_order o) { return value_.exchange(v, o); }
-    T fetch_add(T v, std::memory_order o) { return value_.fetch_add(v, o); }
+    // Clang makes a store of an exchange whose result nobody wants, and a fence and a load of adding 0. Locks that say RMW
+    // mean it (and the fence is slower), so neither the result nor the summand is left for it to see through.
+    T exchange(T v, std::memory_order o) {
+      T was = value_.exchange(v, o);
+      asm volatile("" : : "r"(was));
+      return was;
+    }
+    T fetch_add(T v, std::memory_order o) {
+      asm volatile("" : "+r"(v));
+      return value_.fetch_add(v, o);
+    }
     T fetch_or(T v, std::memory_order o) { return value_.fetch_or(v, o); }
     T fetch_and(T v, std::memory_order o) { return value_.fetch_and(v, o); }
     bool compare_exchange(T& expected, T desired, std::memory_order o) {

@@ -14,5 +14,11 @@ inline void relax() {
 #endif
 }
 
+// Between two looks. Whoever looks more often keeps taking the line from the owner who is about to write it: two threads
+// on a ticket lock get nearly twice as much done with four pauses as with one.
+inline void rest() {
+  for (int i = 0; i < 4; ++i) relax();
+}
+
 }  // namespace v0
 }  // namespace fairlock

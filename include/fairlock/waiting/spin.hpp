@@ -8,7 +8,7 @@ inline namespace v0 {
 
 struct Spin {
   static constexpr const char* name = "spin";
-  void step() { relax(); }
+  void step() { rest(); }
 };
 
 }  // namespace v0

@@ -11,12 +11,12 @@ inline namespace v0 {
 
 struct Yield {
   static constexpr const char* name = "yield";
-  static constexpr unsigned patience = 200;  // looks before the first yield: longer than a short critical section
+  static constexpr unsigned patience = 50;  // looks before the first yield: longer than a short critical section
 
   void step() {
     if (looks_ < patience) {
       ++looks_;
-      relax();
+      rest();
     } else {
       std::this_thread::yield();
     }

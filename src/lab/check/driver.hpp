@@ -23,13 +23,13 @@ struct Driver {
     for (unsigned t = 0; t < world.threads(); ++t) go_on_privately(t);
   }
 
+  // The one to try first comes last: searches take steps from the back.
   void open_steps(std::vector<Step>& steps) {
-    for (unsigned t = 0; t < world.threads(); ++t) {
+    for (unsigned t = world.threads(); t-- > 0;) {
       if (world.thread(t).finished) continue;
       // Where threads are alike, they may as well take their first steps in order.
-      if (t > 0 && world.program().symmetric && world.thread(t).steps == 0 && world.thread(t - 1).steps == 0) break;
-      const unsigned count = memory.outcomes(t);
-      for (unsigned o = 0; o < count; ++o) steps.push_back({static_cast<std::uint8_t>(t), static_cast<std::uint8_t>(o)});
+      if (t > 0 && world.program().symmetric && world.thread(t).steps == 0 && world.thread(t - 1).steps == 0) continue;
+      for (unsigned o = memory.outcomes(t); o-- > 0;) steps.push_back({static_cast<std::uint8_t>(t), static_cast<std::uint8_t>(o)});
     }
   }
 
@@ -64,14 +64,10 @@ struct Driver {
       const auto size = driver.world.snapshot_size() + driver.memory.snapshot_size();
       offsets_.push_back(used_);
       if (bytes_.size() < used_ + size) bytes_.resize((used_ + size) * 2);
-      driver.world.save(bytes_.data() + used_);
-      driver.memory.save(bytes_.data() + used_ + driver.world.snapshot_size());
+      driver.memory.save(driver.world.save(bytes_.data() + used_));
       used_ += size;
     }
-    void restore_top(Driver& driver) const {
-      driver.world.restore(bytes_.data() + offsets_.back());
-      driver.memory.restore(bytes_.data() + offsets_.back() + driver.world.snapshot_size());
-    }
+    void restore_top(Driver& driver) const { driver.memory.restore(driver.world.restore(bytes_.data() + offsets_.back())); }
     void pop() {
       used_ = offsets_.back();
       offsets_.pop_back();

@@ -72,25 +72,25 @@ class Teller {
   void arrive(unsigned t) {
     if (t >= driver_.world.threads() || thread(t).finished) return;
     while (can_go_on(t) && !is_inside(t)) step(t);
-    note(letter(t) + (is_inside(t) ? " arrives and enters" : " arrives and waits"));
-    began_[t] = !is_inside(t);
+    waits_[t] = !is_inside(t);
+    note(letter(t) + (waits_[t] ? " arrives and waits" : " arrives and enters"));
   }
 
   void leave(unsigned t) {
     while (can_go_on(t) && (is_inside(t) || thread(t).phase == Phase::releasing)) step(t);
     const bool gone = thread(t).finished || thread(t).phase != Phase::releasing;
-    note(letter(t) + (gone ? " leaves" : " hands over, and waits for it to be noticed"));
     if (!gone) unfinished_ = t;
+    note(letter(t) + (gone ? " leaves" : " hands over, and waits for it to be noticed"));
   }
 
   // Lets those who wait go on: one enters, others may move up.
   void admit() {
     for (unsigned t = 0; t < driver_.world.threads(); ++t) {
-      if (!began_[t] || inside() != nobody) continue;
+      if (!waits_[t] || inside() != nobody) continue;
       const bool moves = can_go_on(t);
       while (can_go_on(t) && !is_inside(t)) step(t);
       if (is_inside(t)) {
-        began_[t] = false;
+        waits_[t] = false;
         note(letter(t) + " enters");
       } else if (moves) {
         note(letter(t) + " looks again, and waits on");
@@ -102,7 +102,7 @@ class Teller {
       note(letter(t) + " has left");
     }
     for (unsigned t = 0; t < driver_.world.threads(); ++t) {
-      if (!began_[t] || !can_go_on(t)) continue;
+      if (!waits_[t] || !can_go_on(t)) continue;
       while (can_go_on(t) && !is_inside(t)) step(t);
       note(letter(t) + " moves up");
     }
@@ -113,17 +113,15 @@ class Teller {
     moment.action = std::move(action);
     if (const unsigned owner = inside(); owner != nobody) moment.owner = letter(owner);
     for (unsigned t = 0; t < driver_.world.threads(); ++t)
-      if (began_waiting(t)) moment.waiting.emplace_back(letter(t), driver_.world.named(thread(t).pending.address)->text);
+      if (watches(t)) moment.waiting.emplace_back(letter(t), driver_.world.named(thread(t).pending.address)->text);
     for (const auto address : driver_.world.named_addresses())
       snapshots_.emplace_back(story_.moments.size(), address, driver_.world.read(address, driver_.world.named(address)->width));
     moment.operations = std::exchange(operations_, {});
     story_.moments.push_back(std::move(moment));
   }
 
-  bool began_waiting(unsigned t) const {
-    const auto& th = thread(t);
-    return !th.finished && th.placed && is_await(th.pending.kind) && driver_.world.named(th.pending.address) != nullptr;
-  }
+  // A thread that has not come yet, or is done for now, may already have posted its next wait.
+  bool watches(unsigned t) const { return (waits_[t] || t == unfinished_) && is_await(thread(t).pending.kind); }
 
   // The fields of the lock, and whatever else took part.
   Story finish() {
@@ -147,7 +145,7 @@ class Teller {
   std::vector<std::string> operations_;
   std::vector<std::uintptr_t> changed_;
   std::vector<std::tuple<std::size_t, std::uintptr_t, std::uint64_t>> snapshots_;
-  bool began_[max_threads] = {};
+  bool waits_[max_threads] = {};
   unsigned unfinished_ = nobody;
 };
 

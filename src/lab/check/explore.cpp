@@ -89,13 +89,11 @@ class Explorer {
       if (open_.size() == first) {
         if (!go_back(next)) return;
       } else {
-        next = open_[first];
-        if (open_.size() > first + 1) {
+        next = open_.back();
+        open_.pop_back();
+        if (open_.size() != first) {
           snapshots_.push(driver_);
-          open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(first));
           frames_.push_back({first, path_.size()});
-        } else {
-          open_.resize(first);
         }
       }
       path_.push_back(next);

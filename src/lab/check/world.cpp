@@ -101,6 +101,7 @@ void World::resume(unsigned t, std::uint64_t result, bool gave_up) {
   std::memset(static_cast<std::byte*>(thread.sp) - clean_below, 0, clean_below);
   fairlock_switch(&driver_sp_, thread.sp);
   self_ = nobody;
+  thread.version = ++versions_;
   thread.local_hash = local_hash(t);
 }
 
@@ -109,8 +110,7 @@ void World::resume(unsigned t, std::uint64_t result, bool gave_up) {
 std::uint64_t World::local_hash(unsigned t) {
   const auto& thread = moving.threads[t];
   if (thread.finished) return scramble(t, 0xf171);
-  const auto* const sp = static_cast<const std::byte*>(thread.sp);
-  std::uint64_t hash = hash_bytes(t, sp, static_cast<std::size_t>(fibers_[t].top() - sp));
+  std::uint64_t hash = hash_bytes(t, static_cast<const std::byte*>(thread.sp), live_stack(t));
   hash = hash_bytes(hash, part(t), own_used_);
   if (config_.mutation) hash = scramble(hash, scramble(thread.remembered, (thread.remembers * 2u + thread.has_delayed) * 256u + thread.matches));
   return scramble(hash, thread.placed + thread.leaving * 2u + thread.steps * 4u + thread.created * 8u);
@@ -119,9 +119,9 @@ std::uint64_t World::local_hash(unsigned t) {
 std::uint64_t World::post(const Operation& op) {
   auto& thread = moving.threads[self_];
   thread.pending = op;
-  if (is_await(op.kind) && !thread.placed) {
+  if (is_await(op.kind) && thread.phase == Phase::acquiring && !thread.placed && in_line(moving.lines[thread.lock], self_)) {
     thread.placed = true;
-    if (thread.phase == Phase::acquiring) check_bypass(self_);
+    check_bypass(self_);
   }
   fairlock_switch(&thread.sp, driver_sp_);
   return moving.threads[self_].result;
@@ -182,54 +182,52 @@ void World::check_end() {
 
 // --- snapshots: Moving, the arena as far as it is used, and the live part of each stack ---
 
+std::size_t World::live_stack(unsigned t) const {
+  return static_cast<std::size_t>(fibers_[t].top() - static_cast<const std::byte*>(moving.threads[t].sp));
+}
+
 std::size_t World::snapshot_size() const {
   std::size_t size = moving_used_ + domain_space + fixture_used_;
-  for (unsigned t = 0; t < config_.threads; ++t)
-    size += own_size + moving.threads[t].created + static_cast<std::size_t>(fibers_[t].top() - static_cast<std::byte*>(moving.threads[t].sp));
+  for (unsigned t = 0; t < config_.threads; ++t) size += own_size + moving.threads[t].created + live_stack(t);
   return size;
 }
 
-namespace {
-
-// Copies in the direction asked for: from the world into a snapshot, or back.
-template <bool Save>
-struct Cursor {
-  std::byte* at;
-  void copy(void* world, std::size_t size) {
-    if constexpr (Save) std::memcpy(at, world, size);
-    else std::memcpy(world, at, size);
-    at += size;
-  }
-};
-
-}  // namespace
-
-void World::save(std::byte* to) const {
-  auto* self = const_cast<World*>(this);
-  Cursor<true> cursor{to};
-  cursor.copy(&self->moving, moving_used_);
-  cursor.copy(self->arena_.get(), domain_space + fixture_used_);
+std::byte* World::save(std::byte* to) const {
+  const auto copy = [&](const void* from, std::size_t size) {
+    std::memcpy(to, from, size);
+    to += size;
+  };
+  copy(&moving, moving_used_);
+  copy(arena_.get(), domain_space + fixture_used_);
   for (unsigned t = 0; t < config_.threads; ++t) {
-    cursor.copy(self->part(t), own_size);
-    cursor.copy(self->part(t) + own_size, moving.threads[t].created);
-    cursor.copy(moving.threads[t].sp, static_cast<std::size_t>(fibers_[t].top() - static_cast<std::byte*>(moving.threads[t].sp)));
+    copy(part(t), own_size + moving.threads[t].created);
+    copy(moving.threads[t].sp, live_stack(t));
   }
+  return to;
 }
 
-void World::restore(const std::byte* from) {
-  // What was created since is cleared, so that it is created anew with the same contents.
+const std::byte* World::restore(const std::byte* from) {
+  const auto copy = [&](void* to, std::size_t size) {
+    std::memcpy(to, from, size);
+    from += size;
+  };
+  std::array<std::uint64_t, max_threads> versions;
   std::array<std::uint16_t, max_threads> created;
-  for (unsigned t = 0; t < config_.threads; ++t) created[t] = moving.threads[t].created;
-  Cursor<false> cursor{const_cast<std::byte*>(from)};
-  cursor.copy(&moving, moving_used_);
-  cursor.copy(arena_.get(), domain_space + fixture_used_);
+  for (unsigned t = 0; t < config_.threads; ++t) {
+    versions[t] = moving.threads[t].version;
+    created[t] = moving.threads[t].created;
+  }
+  copy(&moving, moving_used_);
+  copy(arena_.get(), domain_space + fixture_used_);
   for (unsigned t = 0; t < config_.threads; ++t) {
     const auto now = moving.threads[t].created;
-    cursor.copy(part(t), own_size);
-    cursor.copy(part(t) + own_size, now);
+    copy(part(t), own_size + now);  // always: what a thread created, others may have written
+    // What was created since is cleared, so that it is created anew with the same contents.
     if (created[t] > now) std::memset(part(t) + own_size + now, 0, created[t] - now);
-    cursor.copy(moving.threads[t].sp, static_cast<std::size_t>(fibers_[t].top() - static_cast<std::byte*>(moving.threads[t].sp)));
+    if (moving.threads[t].version == versions[t]) from += live_stack(t);
+    else copy(moving.threads[t].sp, live_stack(t));
   }
+  return from;
 }
 
 // --- who stands where ---
@@ -244,6 +242,10 @@ bool World::dead(std::uintptr_t address) const {
   if (!program_.destroys) return false;
   const int lock = lock_at(address);
   return lock >= 0 && moving.lines[static_cast<unsigned>(lock)].destroyed != 0;
+}
+
+bool World::in_line(const Line& line, unsigned t) {
+  return std::find(line.thread, line.thread + line.length, t) != line.thread + line.length;
 }
 
 void World::leave_line(Line& line, unsigned t) {

@@ -63,6 +63,7 @@ struct Thread {
   bool placed;              // its place in line is fixed: it has begun to wait
   std::uint8_t steps;       // 0: none yet
   std::uint16_t created;    // bytes of its part of the arena that are in use
+  std::uint64_t version;    // changes whenever it runs: a stack of the same version need not be copied back
   std::uint64_t local_hash; // of its stack and its own words: with the arena they determine what it will do
   // What a mutation remembers (mutant.hpp).
   Operation delayed;
@@ -147,8 +148,8 @@ class World {
   void check_end();
 
   std::size_t snapshot_size() const;
-  void save(std::byte* to) const;
-  void restore(const std::byte* from);
+  std::byte* save(std::byte* to) const;                // returns the end of what it wrote
+  const std::byte* restore(const std::byte* from);     // and of what it read
 
   // Effects common to all memory models: bookkeeping of who stands where.
   void note_change(unsigned t, std::uintptr_t address);  // by an RMW
@@ -223,10 +224,12 @@ class World {
 
   static void run_fiber(void* argument);
   std::uintptr_t base() const { return reinterpret_cast<std::uintptr_t>(arena_.get()); }
-  std::byte* part(unsigned t) { return arena_.get() + domain_space + fixture_space + t * part_size; }
+  std::byte* part(unsigned t) const { return arena_.get() + domain_space + fixture_space + t * part_size; }
   std::uint64_t post(const Operation& op);
   std::uint64_t local_hash(unsigned t);
+  std::size_t live_stack(unsigned t) const;
   int lock_at(std::uintptr_t address) const;
+  static bool in_line(const Line& line, unsigned t);
   void leave_line(Line& line, unsigned t);
   void check_bypass(unsigned t);
 
@@ -250,6 +253,7 @@ class World {
   std::vector<std::uintptr_t> named_addresses_;
   std::vector<std::pair<std::uintptr_t, std::string>> objects_;  // for showing pointers
   std::vector<std::string> texts_;
+  std::uint64_t versions_ = 0;
 };
 
 }  // namespace fairlock::check

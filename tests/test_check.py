@@ -1,0 +1,204 @@
+"""The checker: what it explores, what it finds, and that it can be trusted."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+import pytest
+from conftest import Command
+
+from fairlock import _lab, check
+
+NAMES = [entry["name"] for entry in _lab.catalogue()]
+LOCKS = [entry["name"] for entry in _lab.catalogue() if not entry["variation"]]
+
+
+@pytest.fixture(scope="session")
+def rows(fairlock: Command) -> list[dict[str, Any]]:
+    """All that `fairlock check` explores, in one go."""
+    done = fairlock("check", "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_every_lock_holds(rows: list[dict[str, Any]], name: str) -> None:
+    own = [row for row in rows if row["name"] == name]
+    assert own
+    assert {(row["verdict"], row["complete"]) for row in own} == {("holds", True)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_lock_is_explored_at_the_promised_bounds(rows: list[dict[str, Any]], name: str) -> None:
+    explored = {
+        (row["memory"], row["threads"], row["episodes"], row["slots"])
+        for row in rows
+        if row["name"] == name and row["scenario"] == "rounds"
+    }
+    for slots in (1, 2, 4):
+        for memory in ("sc", "weak"):
+            for size in ((2, 2), (3, 1), (3, 2)):
+                assert (memory, *size, slots) in explored
+
+
+@pytest.mark.slow
+def test_scenarios_cover_what_the_catalogue_claims(rows: list[dict[str, Any]]) -> None:
+    explored = {(row["name"], row["scenario"]) for row in rows}
+    for entry in _lab.catalogue():
+        assert ((entry["name"], "try") in explored) == entry["try_lock"]
+        assert ((entry["name"], "oblivious") in explored) == entry["thread_oblivious"]
+        assert ((entry["name"], "destroy") in explored) == entry["destroyable_by_next_owner"]
+        assert (entry["name"], "several") in explored
+
+
+# --- mutants ---
+
+
+@pytest.fixture(scope="session")
+def mutants(fairlock: Command) -> list[dict[str, Any]]:
+    done = fairlock("check", "--mutants", "--json")
+    rows: list[dict[str, Any]] = json.loads(done.stdout)
+    assert done.returncode == (0 if all(row["verdict"] == "killed" for row in rows) else 1)
+    return rows
+
+
+@pytest.mark.parametrize("name", [mutant["name"] for mutant in _lab.mutants()])
+def test_mutant_is_found(mutants: list[dict[str, Any]], name: str) -> None:
+    (row,) = [row for row in mutants if row["mutant"] == name]
+    assert row["verdict"] == "killed"
+    assert row["property"]
+    again = _lab.replay(
+        row["name"], row["scenario"], row["threads"], row["episodes"], row["slots"], row["memory"],
+        name, row["schedule"],
+    )  # fmt: skip
+    assert again["property"] == row["property"]
+    assert again["what"] == row["what"]
+
+
+def test_there_is_a_mutant_for_every_lock() -> None:
+    mutated = {mutant["lock"].split("/")[0] for mutant in _lab.mutants()}
+    assert mutated >= set(LOCKS)
+    assert len(_lab.mutants()) >= 20
+
+
+def test_a_surviving_mutant_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    # Bounds too small to show it: one thread never meets another.
+    alone = check.Run("ticket", threads=1, episodes=1)
+    monkeypatch.setattr(check, "plan", lambda subjects: [alone])
+    args = ["--mutants", "ticket-relaxed-release"]
+    parser = argparse.ArgumentParser()
+    check.add_arguments(parser)
+    assert check.run(parser.parse_args(args)) == 1
+    assert "SURVIVED" in capsys.readouterr().out
+
+
+# --- the memory models ---
+
+
+@pytest.mark.parametrize("row", _lab.litmus(), ids=lambda row: f"{row['name']}-{row['memory']}")
+def test_litmus(row: _lab.Litmus) -> None:
+    assert row["complete"]
+    assert row["found"] == row["expected"]
+
+
+# --- the second engine ---
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reduction_loses_no_trace(name: str) -> None:
+    entry = next(entry for entry in _lab.catalogue() if entry["name"] == name)
+    for threads, episodes in ((2, 1), (2, 2), (3, 1)):
+        if entry["max_threads"] is not None and threads > entry["max_threads"]:
+            continue
+        every = _lab.traces(name, "rounds", threads, episodes, 1, "", False, 100_000)
+        reduced = _lab.traces(name, "rounds", threads, episodes, 1, "", True, 100_000)
+        if every["complete"]:  # else there are too many interleavings to try them all
+            assert reduced["complete"]
+            assert reduced["traces"] == every["traces"]
+            assert reduced["executions"] <= every["executions"]
+        elif reduced["complete"]:
+            assert every["traces"] <= reduced["traces"]
+
+
+def test_both_engines_find_the_same_bugs() -> None:
+    agreed = 0
+    for mutant in _lab.mutants():
+        for threads, episodes in ((2, 1), (2, 2)):
+            if mutant["lock"] == "hapax-seqlock":
+                continue
+            bounds = (mutant["lock"], "rounds", threads, episodes, 1)
+            states = _lab.Check(*bounds, "sc", mutant["name"]).run()
+            reduced = _lab.traces(*bounds, mutant["name"], True, 1_000_000)
+            assert (states["property"] is None) == (reduced["property"] is None), mutant["name"]
+            agreed += states["property"] is not None
+    assert agreed >= 15
+
+
+def test_exploration_is_deterministic() -> None:
+    counts = {_lab.Check("hapax-vw", threads=3, episodes=1, slots=2, memory=m).run()["states"] for m in ("weak", "weak")}
+    assert len(counts) == 1
+
+
+def test_exploration_can_be_given_up() -> None:
+    result = _lab.Check("hapax-vw", threads=3, episodes=2, slots=4, max_states=5000).run()
+    assert not result["complete"]
+    assert result["property"] is None
+
+
+# --- the command line ---
+
+
+def test_violation_prints_a_trace_that_can_be_replayed(fairlock: Command) -> None:
+    done = fairlock("check", "--mutant", "hapax-slot-store", "--memory", "weak")
+    assert done.returncode == 1
+    assert "deadlock" in done.stdout
+    command = next(line for line in done.stdout.splitlines() if line.strip().startswith("again:"))
+    again = fairlock(*command.split()[2:])
+    assert again.returncode == 1
+    assert "deadlock" in again.stdout
+    assert "notice[0].store" in again.stdout
+
+
+def test_json_has_a_row_for_each_run(fairlock: Command) -> None:
+    done = fairlock("check", "ticket", "--threads", "2", "--episodes", "1", "--json")
+    assert done.returncode == 0
+    (row,) = json.loads(done.stdout)
+    assert row["name"] == "ticket"
+    assert row["verdict"] == "holds"
+    assert {"memory", "threads", "episodes", "slots", "states", "complete"} <= row.keys()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["check", "tiket"], "did you mean ticket?"),
+        (["check", "--threads", "0"], "--threads 0: choose from 1, 2, 3, 4"),
+        (["check", "--threads", "5"], "--threads 5: choose from 1, 2, 3, 4"),
+        (["check", "--episodes", "9"], "--episodes 9"),
+        (["check", "--slots", "3"], "--slots 3: choose from 1, 2, 4, 8"),
+        (["check", "--memory", "strong"], "choose from sc, weak"),
+        (["check", "--scenario", "chaos"], "choose from rounds, try"),
+        (["check", "anderson/2", "--threads", "3"], "more threads than the lock is made for"),
+        (["check", "clh", "--scenario", "try"], "no try_acquire"),
+        (["check", "ticket", "--schedule", "xyz"], "a schedule is letters A to D"),
+        (["check", "ticket", "--schedule", "CCC"], "the schedule is of another scenario"),
+        (["check", "--schedule", "A"], "--schedule replays one lock"),
+        (["check", "--mutants", "nothing"], "unknown mutant"),
+        (["check", "--mutant", "nothing"], "unknown mutant"),
+        (["check", "--jobs", "0"], "--jobs"),
+        (["explain", "tickets"], "did you mean ticket?"),
+        (["list", "hapaks"], "did you mean hapax?"),
+        (["chekc"], "invalid choice"),
+        ([], "COMMAND"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(fairlock: Command, arguments: list[str], says: str) -> None:
+    done = fairlock(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1
