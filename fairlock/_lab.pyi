@@ -71,6 +71,7 @@ class Replay(Verdict):
 class Traces(Verdict):
     executions: int
     complete: bool
+    schedule: str
     traces: set[int]
 
 class Moment(TypedDict):

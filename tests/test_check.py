@@ -152,6 +152,15 @@ def test_exploration_can_be_given_up() -> None:
 # --- the command line ---
 
 
+def test_the_second_engine_is_at_hand(fairlock: Command) -> None:
+    done = fairlock("check", "ticket", "mcs", "--engine", "dpor")
+    assert done.returncode == 0, done.stderr
+    found = fairlock("check", "--engine", "dpor", "--mutant", "ticket-split")
+    assert found.returncode == 1
+    again = next(line for line in found.stdout.splitlines() if line.strip().startswith("again:"))
+    assert fairlock(*again.split()[2:]).returncode == 1
+
+
 def test_violation_prints_a_trace_that_can_be_replayed(fairlock: Command) -> None:
     done = fairlock("check", "--mutant", "hapax-slot-store", "--memory", "weak")
     assert done.returncode == 1
@@ -190,6 +199,8 @@ def test_json_has_a_row_for_each_run(fairlock: Command) -> None:
         (["check", "--mutants", "nothing"], "unknown mutant"),
         (["check", "--mutant", "nothing"], "unknown mutant"),
         (["check", "--jobs", "0"], "--jobs"),
+        (["check", "--engine", "magic"], "choose from states, dpor"),
+        (["check", "--engine", "dpor", "--memory", "weak"], "--memory sc"),
         (["explain", "tickets"], "did you mean ticket?"),
         (["list", "hapaks"], "did you mean hapax?"),
         (["chekc"], "invalid choice"),

@@ -177,6 +177,7 @@ nb::dict find_traces(std::string_view name, std::string_view scenario, unsigned 
   }
   nb::dict d = verdict(traces.violation);
   d["executions"] = traces.executions;
+  d["schedule"] = to_string(traces.schedule);
   d["complete"] = traces.complete;
   nb::set found;
   for (const auto trace : traces.traces) found.add(nb::int_(trace));

@@ -55,6 +55,7 @@ struct Traces {
   std::uint64_t executions = 0;
   bool complete = false;
   Violation violation;
+  std::vector<Step> schedule;  // that leads to it
 };
 Traces all_interleavings(const Program& program, const Config& config, std::uint64_t max_executions);
 Traces dpor(const Program& program, const Config& config, std::uint64_t max_executions);

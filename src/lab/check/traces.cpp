@@ -85,7 +85,7 @@ class TraceSearch {
       path_[depth].event = stamp(event);
       driver_.take({static_cast<std::uint8_t>(t), 0});
       if (driver_.violated()) {
-        result_.violation = driver_.world.violation();
+        found(path_.size());
         break;
       }
       Set below = 0;
@@ -105,6 +105,11 @@ class TraceSearch {
     path_.pop_back();
   }
 
+  void found(std::size_t steps) {
+    result_.violation = driver_.world.violation();
+    for (std::size_t i = 0; i < steps; ++i) result_.schedule.push_back({static_cast<std::uint8_t>(path_[i].event.thread), 0});
+  }
+
   bool done() const { return result_.executions >= max_executions_ || result_.violation.property != Property::none; }
 
   Set enabled() {
@@ -120,7 +125,7 @@ class TraceSearch {
         if (!driver_.world.thread(t).finished) find_races(next_event(t), path_.size() - 1, true);
     }
     driver_.judge_end();
-    if (driver_.violated()) result_.violation = driver_.world.violation();
+    if (driver_.violated()) found(path_.size() - 1);
     ++result_.executions;
     result_.traces.insert(trace_);
   }
