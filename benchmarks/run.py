@@ -98,9 +98,7 @@ def tool(name: str) -> str | None:
 
 
 def quiet(command: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    )
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 
 
 def build(progress: Progress) -> None:
@@ -126,9 +124,7 @@ def build(progress: Progress) -> None:
 def measure(arguments: list[str], progress: Progress) -> dict[str, Any]:
     with tempfile.TemporaryFile("w+") as output:
         begin = time.monotonic()
-        with subprocess.Popen(
-            [str(PROGRAM), *arguments], stdout=output, stderr=subprocess.PIPE, text=True
-        ) as process:
+        with subprocess.Popen([str(PROGRAM), *arguments], stdout=output, stderr=subprocess.PIPE, text=True) as process:
             assert process.stderr is not None
             for line in process.stderr:
                 if at := re.fullmatch(r"round (\d+) of (\d+)\n", line):

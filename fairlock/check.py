@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from fairlock import _lab, table
@@ -84,7 +85,9 @@ def bounds(subject: _lab.Subject) -> Iterator[Run]:
             for scenario in subject["scenarios"]:
                 sizes = {"several": [(2, 1)], "destroy": [(2, 1), (3, 1)]}.get(scenario, [(2, 2), (3, 1)])
                 for threads, episodes in sizes:
-                    yield replace(run, scenario=scenario, memory=memory, threads=threads, episodes=episodes, slots=slots)
+                    yield replace(
+                        run, scenario=scenario, memory=memory, threads=threads, episodes=episodes, slots=slots
+                    )
             if "rounds" not in subject["scenarios"]:
                 continue
             if memory == "sc":
@@ -130,8 +133,8 @@ def explore(run: Run, max_states: int, running: set[_lab.Check]) -> Row:
     )
 
 
-def reduce(run: Run, max_executions: int) -> Row:
-    """Make one run with the second engine, whose states are executions."""
+def reduce(run: Run, max_executions: int, running: set[_lab.Check]) -> Row:
+    """Make one run with the second engine, whose states are executions; it cannot be watched or cancelled."""
     name, scenario, threads, episodes, slots, _, mutant = run.arguments()
     began = time.monotonic()
     result = _lab.traces(name, scenario, threads, episodes, slots, mutant, True, max_executions)
@@ -160,6 +163,10 @@ def hunt(runs: list[Run], max_states: int, running: set[_lab.Check]) -> Row:
     return replace(row, states=states, seconds=seconds, verdict="survived")
 
 
+# What is done on one thread; the checks that it is busy with are in the set.
+Task = Callable[[set[_lab.Check]], Row]
+
+
 @dataclass
 class Progress:
     """The line on the terminal that says how far we are."""
@@ -184,18 +191,14 @@ class Progress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def perform(
-    tasks: list[Callable[[set[_lab.Check]], Row]], labels: list[str], jobs: int
-) -> tuple[list[Row], bool]:
+def perform(tasks: list[Task], labels: list[str], jobs: int) -> tuple[list[Row], bool]:
     """Make the tasks on `jobs` threads; return what is done, and whether all of it is."""
     running: set[_lab.Check] = set()
     progress = Progress(len(tasks))
     rows: dict[int, Row] = {}
     latest = ""
     with ThreadPoolExecutor(jobs) as pool:
-        waiting: dict[Future[Row], int] = {
-            pool.submit(task, running): number for number, task in enumerate(tasks)
-        }
+        waiting: dict[Future[Row], int] = {pool.submit(task, running): number for number, task in enumerate(tasks)}
         try:
             while waiting:
                 done, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
@@ -264,7 +267,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scenario", metavar="NAME", help=", ".join(SCENARIOS))
     parser.add_argument("--schedule", metavar="STRING", help="replay this schedule, step by step")
     parser.add_argument("--max-states", type=int, default=MAX_STATES, metavar="N", help="give up a run after N states")
-    parser.add_argument("--engine", default="states", metavar="states|dpor", help="the default, or partial-order reduction (sc only)")
+    parser.add_argument(
+        "--engine", default="states", metavar="states|dpor", help="the default, or partial-order reduction (sc only)"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="threads to explore on")
     parser.add_argument("--json", action="store_true", help="a row for each run, as JSON")
 
@@ -284,7 +289,8 @@ def run(args: argparse.Namespace) -> int:
     if args.mutant:
         runs = [chosen_run(args, "")]
     elif has_bounds(args):
-        names = args.names or [name for name, s in subjects.items() if not s["variation"] and "rounds" in s["scenarios"]]
+        locks = [name for name, s in subjects.items() if not s["variation"] and "rounds" in s["scenarios"]]
+        names = args.names or locks
         runs = [chosen_run(args, name) for name in names]
     else:
         runs = plan(subjects[name] for name in args.names or subjects)
@@ -298,10 +304,10 @@ def report(args: argparse.Namespace, runs: list[Run]) -> int:
     for each in runs:  # whatever does not fit is said before anything runs
         make_check(each)
     began = time.monotonic()
-    if args.engine == "dpor":
-        tasks = [lambda running, each=each: reduce(each, args.max_states) for each in runs]
-    else:
-        tasks = [lambda running, each=each: explore(each, args.max_states, running) for each in runs]
+    tasks: list[Task] = [
+        partial(reduce, each, args.max_states) if args.engine == "dpor" else partial(explore, each, args.max_states)
+        for each in runs
+    ]
     rows, finished = perform(tasks, [str(each) for each in runs], args.jobs)
     seconds = time.monotonic() - began
     if args.json:
@@ -331,12 +337,12 @@ def run_mutants(args: argparse.Namespace) -> int:
         if not own:
             raise UsageError(one_of("mutant", name, known))
         chosen += own
-    tasks = []
+    tasks: list[Task] = []
     for mutant in chosen:
         runs = [replace(each, mutant=mutant["name"]) for each in plan([subjects[mutant["lock"]]])]
         # Cheap and telling first: the fewest threads and episodes, plain rounds before the rest.
         runs.sort(key=lambda r: (r.threads * r.episodes, r.memory, r.slots, SCENARIOS.index(r.scenario)))
-        tasks.append(lambda running, runs=runs: hunt(runs, args.max_states, running))
+        tasks.append(partial(hunt, runs, args.max_states))
     began = time.monotonic()
     rows, finished = perform(tasks, [mutant["name"] for mutant in chosen], args.jobs)
     seconds = time.monotonic() - began

@@ -115,7 +115,8 @@ using Variations = EntryList<
     Entry<"hapax-vw/straight-to-slot", HapaxVwLock<P, HapaxVwOptions{.looks = 0}>>,
     Entry<"hapax-vw/memoised", HapaxVwLock<P, HapaxVwOptions{.memoise = true}>>,
     Entry<"hemlock/per-episode", Hemlock<P, HemlockOptions{.elements = Elements::per_episode}>>,
-    Entry<"reciprocating/per-episode", ReciprocatingLock<P, ReciprocatingOptions{.elements = Elements::per_episode}>>>;
+    Entry<"reciprocating/per-episode", ReciprocatingLock<P, ReciprocatingOptions{.elements = Elements::per_episode}>>,
+    Entry<"qspinlock/few-numbers", QspinLock<P, QspinOptions{.enough_numbers = false}>, DomainOptions{.threads = 2}>>;
 
 template <class... E, class F>
 void for_each_entry(EntryList<E...>, F&& visit) {

@@ -29,12 +29,13 @@ struct DomainOptions {
   unsigned lanes = 1;           // sources of hapax blocks; a power of two, at most Domain::max_lanes
   Lane lane = Lane::first;
   unsigned block_bits = 16;     // a block holds 2^block_bits hapaxes
+  unsigned threads = 4096;      // small numbers for threads; when they are used up, a thread goes without
 };
 
 // The sensible size of a waiting array: collisions matter only between threads that run, and 64 slots for each CPU
-// keep them rare. A power of two within [64, most].
+// keep them rare. A power of two within [256, most]: with fewer, the multiplier 127 puts neighbours side by side.
 constexpr std::uint32_t slots_for(unsigned cpus, std::uint32_t most) {
-  std::uint32_t slots = 64;
+  std::uint32_t slots = 256;
   while (slots < most && slots < 64 * std::uint64_t{cpus}) slots *= 2;
   return slots < most ? slots : most;
 }

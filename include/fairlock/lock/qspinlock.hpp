@@ -17,7 +17,11 @@
 namespace fairlock {
 inline namespace v0 {
 
-template <Platform P>
+struct QspinOptions {
+  bool enough_numbers = true;  // false: threads may go without, and then the order of admission is not promised
+};
+
+template <Platform P, QspinOptions O = QspinOptions{}>
 class QspinLock {
  public:
   using Episode = NoContext;
@@ -26,6 +30,7 @@ class QspinLock {
       .name = "qspinlock",
       .source = "Linux 4.2: Long, Zijlstra 2015",
       .spinning = "U+P",
+      .order = O.enough_numbers ? Order::fifo : Order::barging,
       .space = "S*L + E*T",
   };
 

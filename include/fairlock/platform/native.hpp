@@ -48,7 +48,7 @@ struct NativeMemory {
   static constexpr std::size_t page = 4096;
   static constexpr std::uint32_t max_slots = O.slots;
   static constexpr unsigned max_lanes = 64;
-  static constexpr unsigned max_threads = 4096;
+  static constexpr unsigned max_threads = O.threads;
   static_assert(O.slots != 0 && (O.slots & (O.slots - 1)) == 0, "slots: a power of two");
   static_assert(O.lanes != 0 && (O.lanes & (O.lanes - 1)) == 0 && O.lanes <= max_lanes, "lanes: a power of two, at most 64");
 
@@ -150,8 +150,8 @@ struct NativeMemory {
     }
   }
 
-  // The lowest free number, for as long as the thread lives; max_threads when 4096 others have one, and at the very end
-  // of the thread.
+  // The lowest free number, for as long as the thread lives; max_threads when all are taken, and at the very end of
+  // the thread.
   static unsigned self() {
     const unsigned known = local<SmallNumber>().plus_one;
     return known != 0 ? known - 1 : claim_number();
@@ -227,13 +227,13 @@ struct NativeMemory {
 
 // Keyed by plain numbers: under -fvisibility=hidden a template argument of class type hides what it makes, whatever the
 // attribute says (GCC 12).
-template <std::uint32_t Slots, bool ByCpus, unsigned Lanes, unsigned Pick, unsigned BlockBits>
+template <std::uint32_t Slots, bool ByCpus, unsigned Lanes, unsigned Pick, unsigned BlockBits, unsigned Threads>
 [[gnu::visibility("default")]] inline constinit
-    Domain<NativeMemory<DomainOptions{Slots, ByCpus, Lanes, static_cast<Lane>(Pick), BlockBits}>> shared_domain{};
+    Domain<NativeMemory<DomainOptions{Slots, ByCpus, Lanes, static_cast<Lane>(Pick), BlockBits, Threads}>> shared_domain{};
 
 template <DomainOptions O>
 inline constexpr auto& process_domain =
-    shared_domain<O.slots, O.slots_by_cpus, O.lanes, static_cast<unsigned>(O.lane), O.block_bits>;
+    shared_domain<O.slots, O.slots_by_cpus, O.lanes, static_cast<unsigned>(O.lane), O.block_bits, O.threads>;
 
 template <DomainOptions O>
 Domain<NativeMemory<O>>& NativeMemory<O>::domain() { return process_domain<O>; }

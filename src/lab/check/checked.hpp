@@ -119,12 +119,15 @@ struct CheckedMemory {
   static std::uint32_t slots() { return World::current().config().slots; }
   // Locks at offsets 0 and 1 of eight bytes: salts that differ, and do not depend on where the arena lies.
   static std::uint32_t salt(const void* object) { return World::current().offset(object) / 8; }
-  static unsigned self() { return World::current().self(); }
-  static unsigned cpu() { return self(); }
-  static unsigned node() { return self() / 2; }
+  static unsigned self() {
+    const unsigned thread = World::current().self();
+    return thread < options().threads ? thread : max_threads;
+  }
+  static unsigned cpu() { return World::current().self(); }
+  static unsigned node() { return World::current().self() / 2; }
   static std::uint64_t random() {
     auto& state = local<RandomState>().state;
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL + self();
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL + World::current().self();
     return state >> 33;
   }
 

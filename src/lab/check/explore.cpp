@@ -1,7 +1,14 @@
 // Depth-first search over states: the default engine.
 
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <new>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "check/driver.hpp"
 
@@ -9,11 +16,37 @@ namespace fairlock::check {
 
 namespace {
 
+// Words on huge pages where the system has them: nearly every look at a large set misses the caches, and would miss the
+// translation of its address too.
+class Table {
+ public:
+  explicit Table(std::size_t size) : size_(size), words_(allocate(size)) {}
+  std::size_t size() const { return size_; }
+  std::uint64_t& operator[](std::size_t i) { return words_.get()[i]; }
+  const std::uint64_t& operator[](std::size_t i) const { return words_.get()[i]; }
+
+ private:
+  static std::uint64_t* allocate(std::size_t size) {
+    constexpr std::size_t huge = 2 << 20;
+    const auto bytes = size * sizeof(std::uint64_t);
+    void* const memory = std::aligned_alloc(bytes < huge ? 64 : huge, bytes);
+    if (memory == nullptr) throw std::bad_alloc();
+#ifdef __linux__
+    if (bytes >= huge) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return static_cast<std::uint64_t*>(std::memset(memory, 0, bytes));
+  }
+  struct Free {
+    void operator()(std::uint64_t* words) const { std::free(words); }
+  };
+
+  std::size_t size_;
+  std::unique_ptr<std::uint64_t, Free> words_;
+};
+
 // A flat set of hashes, open addressing. Zero is not stored.
 class Seen {
  public:
-  Seen() : slots_(1 << 12, 0) {}
-
   void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
 
   bool insert(std::uint64_t hash) {
@@ -25,7 +58,7 @@ class Seen {
   }
 
  private:
-  static bool place(std::vector<std::uint64_t>& slots, std::uint64_t hash) {
+  static bool place(Table& slots, std::uint64_t hash) {
     const auto mask = slots.size() - 1;
     for (auto i = hash & mask;; i = (i + 1) & mask) {
       if (slots[i] == hash) return false;
@@ -36,13 +69,13 @@ class Seen {
     }
   }
   void grow() {
-    std::vector<std::uint64_t> larger(slots_.size() * 4, 0);
-    for (const auto hash : slots_)
-      if (hash != 0) place(larger, hash);
-    slots_.swap(larger);
+    Table larger(slots_.size() * 4);
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+      if (slots_[i] != 0) place(larger, slots_[i]);
+    slots_ = std::move(larger);
   }
 
-  std::vector<std::uint64_t> slots_;
+  Table slots_{1 << 12};
   std::size_t count_ = 0;
 };
 

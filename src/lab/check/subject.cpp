@@ -23,7 +23,7 @@ const std::vector<Subject>& subjects() {
     seqlock.name = "hapax-seqlock";
     seqlock.properties.name = "hapax-seqlock";
     seqlock.properties.source = "Hapax paper, appendix B";
-    seqlock.program = [](Scenario, std::uint32_t) { return RecordFixture::program(); };
+    seqlock.make = [](Scenario, std::uint32_t, const DomainOptions&) { return RecordFixture::program(); };
     list.push_back(seqlock);
     return list;
   }();

@@ -18,7 +18,9 @@ struct Subject {
   DomainOptions domain;
   bool variation = false;
   bool has_try = false;
-  Program (*program)(Scenario, std::uint32_t slots) = nullptr;
+  Program (*make)(Scenario, std::uint32_t slots, const DomainOptions&) = nullptr;
+
+  Program program(Scenario scenario, std::uint32_t slots) const { return make(scenario, slots, domain); }
 
   // Whether the scenario makes sense for this subject; if not, why.
   std::optional<std::string_view> refuses(Scenario scenario, unsigned threads) const;
@@ -39,7 +41,7 @@ Subject subject_of(bool variation) {
   s.domain.lanes = s.domain.lanes < CheckedMemory::max_lanes ? s.domain.lanes : CheckedMemory::max_lanes;
   s.variation = variation;
   s.has_try = E::try_lock;
-  s.program = &Fixture<typename E::Lock>::program;
+  s.make = &Fixture<typename E::Lock>::program;
   return s;
 }
 

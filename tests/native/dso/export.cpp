@@ -1,0 +1,3 @@
+#include "library.hpp"
+
+const Library* EXPORTED() { return &this_library(); }

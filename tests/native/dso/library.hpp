@@ -1,0 +1,22 @@
+// What a shared object of the test tells about itself. Each is built with hidden visibility and has its own copy of
+// everything that a header can hide.
+#pragma once
+
+#include <cstddef>
+
+#include "../support/any_lock.hpp"
+
+struct Library {
+  const void* domain;   // of the process: must be the same in all
+  const void* slots;    // how many slots are in use, for domains whose size follows the number of CPUs: the same
+  const void* control;  // an inline array without fairlock's care: shows that hidden visibility really makes two
+  const AnyLock* locks;
+  std::size_t count;
+};
+
+const Library& this_library();  // hidden: each shared object has one
+
+extern "C" {
+[[gnu::visibility("default")]] const Library* library_a();
+[[gnu::visibility("default")]] const Library* library_b();
+}

@@ -1,0 +1,209 @@
+"""The C++ side: every program of tests/native, in builds that each see something else.
+
+One flavour is one build folder, `build/tests-FLAVOUR`; a second run compiles only what changed. A
+program is a file of tests/native: adding one there is enough.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+INCLUDE = ROOT / "include"
+NATIVE = ROOT / "tests" / "native"
+PROGRAMS = sorted(source.stem for source in NATIVE.glob("*.cpp"))
+HEADERS = sorted(str(h.relative_to(INCLUDE)) for h in INCLUDE.rglob("*.hpp"))
+
+STRICT = ["-Wall", "-Wextra", "-Werror"]
+SKIPPED = 77  # exit status of a program that cannot show its property here
+TIMEOUT = 300  # seconds for one program; each watches its own steps more closely
+
+
+@dataclass(frozen=True)
+class Flavour:
+    flags: str
+    scale: float  # share of the rounds: sanitizers and emulators are slow
+    environment: dict[str, str] = field(default_factory=dict)
+    jitter: bool = False  # disturb the locks between any two steps
+    cross: str = ""  # machine to build for
+
+
+FLAVOURS = {
+    "release": Flavour("-O2 -DNDEBUG", 1),
+    "debug": Flavour("-O1", 0.5, jitter=True),
+    "tsan": Flavour("-O1 -g1 -fsanitize=thread", 0.3, {"TSAN_OPTIONS": "halt_on_error=1 report_bugs=1"}),
+    "asan": Flavour(
+        "-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all",
+        0.5,
+        {"ASAN_OPTIONS": "detect_stack_use_after_return=1", "UBSAN_OPTIONS": "print_stacktrace=1"},
+        jitter=True,
+    ),
+    "aarch64": Flavour("-O2 -DNDEBUG", 0.02, cross="aarch64"),
+}
+
+
+def run(
+    command: list[str],
+    timeout: float = TIMEOUT,
+    environment: dict[str, str] | None = None,
+    source: str = "",
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        input=source,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        timeout=timeout,
+        env={**os.environ, **(environment or {})},
+        check=False,
+    )
+
+
+@dataclass(frozen=True)
+class Build:
+    """A flavour that has been built."""
+
+    folder: Path
+    flavour: Flavour
+    prefix: list[str]  # what a program must be started with
+
+    def start(self, program: str) -> subprocess.CompletedProcess[str]:
+        binary = self.folder / "tests" / "native" / program
+        command = [*self.prefix, str(binary), str(self.flavour.scale)]
+        return run(command, environment=self.flavour.environment)
+
+
+def cross_tools(machine: str) -> tuple[str, list[str]]:
+    """The cross compiler, and the emulator's command."""
+    cross = shutil.which(f"{machine}-linux-gnu-g++")
+    if cross is None:
+        pytest.skip(f"no {machine}-linux-gnu-g++ (on Debian: apt install g++-{machine}-linux-gnu)")
+    emulator = shutil.which(f"qemu-{machine}") or shutil.which(f"qemu-{machine}-static")
+    if emulator is None:
+        pytest.skip(f"no qemu-{machine} (on Debian: apt install qemu-user)")
+    return cross, [emulator, "-L", f"/usr/{machine}-linux-gnu"]
+
+
+def without_address_randomisation(build: Build) -> Build:
+    """ThreadSanitizer's older run-time libraries fail where the kernel scatters mappings widely."""
+    probe = build.start("layout")
+    if "unexpected memory mapping" not in probe.stdout:
+        return build
+    fixed = Build(build.folder, build.flavour, ["setarch", "--addr-no-randomize"])
+    if shutil.which("setarch") is None or fixed.start("layout").returncode != 0:
+        pytest.skip("ThreadSanitizer cannot run here: vm.mmap_rnd_bits is too large for it")
+    return fixed
+
+
+@pytest.fixture(scope="session")
+def build(request: pytest.FixtureRequest) -> Build:
+    flavour = FLAVOURS[request.param]
+    folder = ROOT / "build" / f"tests-{request.param}"
+    options = {
+        "FAIRLOCK_TESTS": "ON",
+        "FAIRLOCK_PYTHON": "OFF",
+        "FAIRLOCK_INSTALL": "OFF",
+        "CMAKE_BUILD_TYPE": "None",  # the flags below and no others
+        "CMAKE_CXX_FLAGS": f"{flavour.flags} -Werror",
+        "FAIRLOCK_TEST_SCALE": str(flavour.scale),
+        "FAIRLOCK_TEST_JITTER": "ON" if flavour.jitter else "OFF",
+    }
+    prefix: list[str] = []
+    if flavour.cross:
+        cross, prefix = cross_tools(flavour.cross)
+        options |= {
+            "CMAKE_SYSTEM_NAME": "Linux",
+            "CMAKE_SYSTEM_PROCESSOR": flavour.cross,
+            "CMAKE_CXX_COMPILER": cross,
+            "CMAKE_CROSSCOMPILING_EMULATOR": ";".join(prefix),
+        }
+    configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja"]
+    configure += [f"-D{name}={value}" for name, value in options.items()]
+    parallel = str(max(2, os.cpu_count() or 2))
+    for command in (configure, ["cmake", "--build", str(folder), "--parallel", parallel]):
+        done = run(command, timeout=1200)
+        if done.returncode != 0:
+            pytest.fail(f"{shlex.join(command)}\n{done.stdout[-8000:]}", pytrace=False)
+    built = Build(folder, flavour, prefix)
+    return without_address_randomisation(built) if request.param == "tsan" else built
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("build", FLAVOURS, indirect=True)
+def test_program(build: Build, program: str) -> None:
+    try:
+        done = build.start(program)
+    except subprocess.TimeoutExpired as expired:
+        pytest.fail(f"{program} did not end within {TIMEOUT} s\n{expired.stdout!r}", pytrace=False)
+    if done.returncode == SKIPPED:
+        pytest.skip(done.stdout.strip())
+    if done.returncode != 0:
+        text = f"{program} ended with status {done.returncode}\n{done.stdout[-8000:]}"
+        pytest.fail(text, pytrace=False)
+
+
+def compile_only(compiler: str, *arguments: str, source: str = "") -> tuple[bool, str]:
+    command = [compiler, "-std=c++20", "-fsyntax-only", f"-I{INCLUDE}", *arguments]
+    done = run(command, source=source)
+    return done.returncode == 0, done.stdout
+
+
+def compile_text(source: str, *flags: str) -> tuple[bool, str]:
+    return compile_only(os.environ.get("CXX", "g++"), *flags, "-x", "c++", "-", source=source)
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_header_stands_alone(header: str) -> None:
+    compiled, output = compile_text(f"#include <{header}>\n", *STRICT, "-Wpedantic")
+    assert compiled, output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", ["catalogue", "variations"])
+def test_clang_compiles_every_lock(source: str) -> None:
+    if shutil.which("clang++") is None:
+        pytest.skip("no clang++ (on Debian: apt install clang)")
+    compiled, output = compile_only("clang++", *STRICT, str(NATIVE / "support" / f"{source}.cpp"))
+    assert compiled, output
+
+
+MISUSE = {
+    "unknown name": ('mutex<"tikcet"> m;', "no lock of this name"),
+    "anderson for no threads": (
+        "AndersonLock<Native<>, AndersonOptions{.threads = 0}> l;",
+        "O.threads > 0",
+    ),
+    "anderson for three threads": (
+        "AndersonLock<Native<>, AndersonOptions{.threads = 3}> l;",
+        "O.threads - 1",
+    ),
+    "slots not a power of two": (
+        "auto s = Native<Yield, DomainOptions{.slots = 100}>::slots();",
+        "slots: a power of two",
+    ),
+    "too many lanes": (
+        "auto s = Native<Yield, DomainOptions{.lanes = 128}>::slots();",
+        "lanes: a power of two",
+    ),
+    "copy of a mutex": ('mutex<"twa"> a; mutex<"twa"> b(a);', "deleted"),
+    "try_lock where there is none": ('void f(mutex<"clh">& m) { m.try_lock(); }', "try_lock"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISUSE)
+def test_misuse_does_not_compile(mistake: str) -> None:
+    code, message = MISUSE[mistake]
+    source = f"#include <fairlock/fairlock.hpp>\nusing namespace fairlock;\n{code}\n"
+    compiled, output = compile_text(source)
+    assert not compiled, f"this compiled: {code}"
+    assert message in output
