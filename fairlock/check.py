@@ -236,14 +236,14 @@ def summary(rows: list[Row]) -> str:
 
 
 def totals(rows: list[Row], seconds: float, jobs: int) -> str:
-    states = sum(row.states for row in rows)
-    parts = [f"{len(rows)} runs, {states:,} states in {seconds:.1f} s on {jobs} threads"]
+    """Return the last line: how much was explored, and how fast."""
+    parts = [f"{len(rows)} runs, {sum(row.states for row in rows):,} states in {seconds:.1f} s"]
     for memory in ("sc", "weak"):
         own = [row for row in rows if row.run.memory == memory]
-        busy = sum(row.seconds for row in own)
+        busy = sum(row.seconds for row in own) / min(jobs, len(own) or 1)
         if busy > 0.01:
-            parts.append(f"{memory}: {sum(row.states for row in own) / busy / 1e6:.2f} M states/s on one")
-    return "; ".join(parts)
+            parts.append(f"{memory}: {sum(row.states for row in own) / busy / 1e6:.2f} M states/s")
+    return "; ".join(parts) + f" (on {jobs} thread{'s' if jobs > 1 else ''})"
 
 
 def describe(row: Row) -> str:

@@ -105,9 +105,9 @@ void sizes() {
       const auto slots = slots_for(cpus, most);
       CHECK(slots >= 1 && slots <= most && (slots & (slots - 1)) == 0);
       CHECK(slots == most || slots >= 64 * std::max(1u, cpus));          // enough for the CPUs, or all there is
-      CHECK(slots <= 64 || slots / 2 < 64 * std::max(1u, cpus));         // and no more than enough
+      CHECK(slots <= 256 || slots / 2 < 64 * std::max(1u, cpus));        // and no more than enough
     }
-  static_assert(slots_for(1, 4096) == 64 && slots_for(2, 4096) == 128 && slots_for(3, 4096) == 256);
+  static_assert(slots_for(1, 4096) == 256 && slots_for(4, 4096) == 256 && slots_for(5, 4096) == 512);
   static_assert(slots_for(64, 4096) == 4096 && slots_for(512, 4096) == 4096 && slots_for(8, 16) == 16);
 }
 
