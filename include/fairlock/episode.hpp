@@ -38,8 +38,9 @@ inline constexpr bool debug = false;
 inline constexpr bool debug = true;
 #endif
 
-// In debug builds a misused lock stops with its name. In release builds releasing a lock that is not held, and
-// destroying one that is, are undefined.
+// In debug builds a misused lock stops with its name. In release builds nothing is looked at: releasing a lock that is not
+// held advances its line all the same, so that later two threads may be inside or none ever is; destroying a lock that is
+// held or waited for leaves those threads with memory that is gone.
 template <EpisodicLock L>
 void expect([[maybe_unused]] bool good, [[maybe_unused]] const char* what) {
   if constexpr (debug) {

@@ -105,6 +105,15 @@ void WeakMemory::take(unsigned t, unsigned outcome) {
     return count++ != outcome;
   });
 
+  if (effect != Effect::none) {
+    // An init is not interleaved with anything, and so must be what it claims to be: of a word that nobody else can see.
+    const unsigned l = location(op);
+    const auto seen = fixed_.threads[t].now[l];
+    if (op.kind == Kind::init ? seen + 1u != position : seen < fixed_.unseen[l])
+      return world_.violate(Property::race, world_.show(op) + " races with another thread's use of the word, one of the two being an init");
+    if (op.kind == Kind::init) fixed_.unseen[l] = static_cast<std::uint8_t>(position);
+  }
+
   std::uint64_t value = 0;
   switch (effect) {
     case Effect::none:
@@ -124,8 +133,6 @@ void WeakMemory::take(unsigned t, unsigned outcome) {
       break;
     }
     case Effect::write:
-      if (op.kind == Kind::init && fixed_.threads[t].now[location(op)] + 1u != position)
-        return world_.violate(Property::race, world_.show(op) + ", but another thread wrote it, and that does not happen before");
       insert(t, location(op), position, op.operand, releases(op.order), nullptr);
       break;
     case Effect::modify: {
@@ -170,6 +177,7 @@ void WeakMemory::insert(unsigned t, unsigned l, unsigned position, std::uint64_t
       shift(views.fenced);
     }
     shift(fixed_.fence);
+    shift(fixed_.unseen);
     for (unsigned m = 0; m < fixed_.messages; ++m) shift(messages_[m].view);
     std::memmove(list.message + position + 1, list.message + position, list.length - position);
   }
@@ -235,6 +243,7 @@ std::uint64_t WeakMemory::hash() const {
     }
   }
   if (fences_) add(fixed_.fence);
+  add(fixed_.unseen);
   for (unsigned l = 0; l < locations_known_; ++l) {
     const auto& list = fixed_.lists[l];
     hash = scramble(hash, l);

@@ -63,6 +63,7 @@ class WeakMemory {
   struct Fixed {
     std::array<ThreadViews, max_threads> threads;
     View fence;  // where seq_cst fences meet
+    View unseen; // the last `init` of each location: whoever touches it afterwards must know of that
     std::array<List, max_locations> lists;
     std::uint8_t messages;
   };
