@@ -1,9 +1,10 @@
 from typing import Literal, TypedDict
 
 Memory = Literal["sc", "weak"]
-Scenario = Literal["rounds", "try", "oblivious", "several", "destroy", "record"]
+Scenario = Literal["rounds", "try", "oblivious", "several", "destroy", "permits", "posts", "record"]
 
 class Properties(TypedDict):
+    kind: Literal["lock", "semaphore"]
     name: str
     algorithm: str
     variation: bool
@@ -11,6 +12,16 @@ class Properties(TypedDict):
     spinning: str
     order: Literal["fifo", "bounded", "barging", "lifo"]
     bypass: int | None
+    waiting_array: bool
+    parkable: bool
+    destroyable_by_next_owner: bool
+    max_threads: int | None
+    space: str
+
+class Semaphore(Properties):
+    semaphore_bytes: int
+
+class Lock(Properties):
     constant_time_release: bool
     context_free: bool
     on_stack: bool
@@ -20,13 +31,8 @@ class Properties(TypedDict):
     dynamic_memory: bool
     try_lock: bool
     thread_oblivious: bool
-    waiting_array: bool
     abandonable: bool
-    parkable: bool
     preloadable: bool
-    destroyable_by_next_owner: bool
-    max_threads: int | None
-    space: str
     lock_bytes: int
     episode_bytes: int
     mutex_bytes: int
@@ -85,7 +91,8 @@ class Story(TypedDict):
     fields: list[str]
     moments: list[Moment]
 
-def catalogue() -> list[Properties]: ...
+def locks() -> list[Lock]: ...
+def semaphores() -> list[Semaphore]: ...
 def subjects() -> list[Subject]: ...
 def mutants() -> list[Mutant]: ...
 def litmus() -> list[Litmus]: ...

@@ -8,8 +8,8 @@ import json
 from fairlock import _lab, table
 from fairlock.usage import UsageError, one_of
 
-COLUMNS = {
-    "name": "name",
+LOCK_COLUMNS = {
+    "name": "lock",
     "order": "order",
     "spinning": "spins",
     "constant_time_release": "O(1) release",
@@ -25,14 +25,24 @@ COLUMNS = {
     "mutex_bytes": "mutex B",
 }
 
+SEMAPHORE_COLUMNS = {
+    "name": "semaphore",
+    "order": "order",
+    "spinning": "spins",
+    "waiting_array": "array",
+    "destroyable_by_next_owner": "destroyable at once",
+    "semaphore_bytes": "B",
+}
+
 LEGEND = """\
 spins: where waiters look. L(ocal) or U(nknown) home; P(rivate), S(emi-private) or G(lobal) word.
-Sizes are sizeof on this machine. `fairlock list NAME` tells everything of one lock; --all adds the variations."""
+Sizes are sizeof on this machine. `fairlock list NAME` tells everything of one entry; --all adds the variations."""
 
 
-def locks(variations: bool = False) -> list[_lab.Properties]:
-    """Return the properties of every lock of the catalogue, and of the papers' variations if asked."""
-    return [entry for entry in _lab.catalogue() if variations or not entry["variation"]]
+def entries(variations: bool = False) -> list[_lab.Lock | _lab.Semaphore]:
+    """Return every lock and semaphore, and the papers' variations if asked."""
+    every: list[_lab.Lock | _lab.Semaphore] = [*_lab.locks(), *_lab.semaphores()]
+    return [entry for entry in every if variations or not entry["variation"]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,12 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    entries = locks(variations=True)
-    by_name = {entry["name"]: entry for entry in entries}
+    by_name = {entry["name"]: entry for entry in entries(variations=True)}
     for name in args.names:
         if name not in by_name:
-            raise UsageError(one_of("lock", name, by_name))
-    chosen = [by_name[name] for name in args.names] or locks(variations=args.all)
+            raise UsageError(one_of("name", name, by_name))
+    chosen = [by_name[name] for name in args.names] or entries(variations=args.all)
     if args.json:
         print(json.dumps(chosen, indent=2))
     elif args.names:
@@ -57,7 +66,9 @@ def run(args: argparse.Namespace) -> int:
                 print(f"{key.replace('_', ' '):{width}}  {table.show(value)}")
             print()
     else:
-        rows = [[entry[key] for key in COLUMNS] for entry in map(dict, chosen)]
-        print(table.render(list(COLUMNS.values()), rows, right=["lock B", "episode B", "mutex B"]))
-        print(f"\n{LEGEND}")
+        for kind, columns in (("lock", LOCK_COLUMNS), ("semaphore", SEMAPHORE_COLUMNS)):
+            rows = [[dict(entry)[key] for key in columns] for entry in chosen if entry["kind"] == kind]
+            sizes = [title for title in columns.values() if title.split()[-1] == "B"]
+            print(f"{table.render(list(columns.values()), rows, right=sizes)}\n")
+        print(LEGEND)
     return 0

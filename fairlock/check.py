@@ -17,7 +17,7 @@ from fairlock import _lab, table
 from fairlock.usage import UsageError, one_of
 
 MAX_STATES = 100_000_000
-SCENARIOS = ("rounds", "try", "oblivious", "several", "destroy", "record")
+SCENARIOS = ("rounds", "try", "oblivious", "several", "destroy", "permits", "posts", "record")
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ def summary(rows: list[Row]) -> str:
         scenarios = " ".join(s for s in SCENARIOS if any(row.run.scenario == s for row in own))
         states = sum(row.states for row in own)
         lines.append([name, len(own), memories, " ".join(sizes), scenarios, f"{states:,}", verdict])
-    header = ["lock", "runs", "memory", "threads x episodes", "scenarios", "states", "verdict"]
+    header = ["name", "runs", "memory", "threads x episodes", "scenarios", "states", "verdict"]
     return table.render(header, lines, right=["runs", "states"])
 
 
@@ -256,7 +256,7 @@ def describe(row: Row) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="NAME", help="locks (or mutants) to check; all without")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="what to check, or which mutants; everything without")
     parser.add_argument("--mutants", action="store_true", help="find the planted bugs instead")
     parser.add_argument("--litmus", action="store_true", help="check the memory models by litmus tests instead")
     parser.add_argument("--mutant", metavar="NAME", default="", help="explore one planted bug at the given bounds")
@@ -285,7 +285,7 @@ def run(args: argparse.Namespace) -> int:
     subjects = {subject["name"]: subject for subject in _lab.subjects()}
     for name in args.names:
         if name not in subjects:
-            raise UsageError(one_of("lock", name, subjects))
+            raise UsageError(one_of("name", name, subjects))
     if args.mutant:
         runs = [chosen_run(args, "")]
     elif has_bounds(args):
@@ -418,7 +418,7 @@ def chosen_run(args: argparse.Namespace, name: str) -> Run:
         name = known[args.mutant]
     names = [subject["name"] for subject in _lab.subjects()]
     if name not in names:
-        raise UsageError(one_of("lock", name, names))
+        raise UsageError(one_of("name", name, names))
     given = {
         key: value
         for key in ("threads", "episodes", "slots", "memory", "scenario")

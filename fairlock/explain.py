@@ -13,15 +13,15 @@ A hapax is written block:number. A pointer is written as the thread whose elemen
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="a lock, as `fairlock list` names it")
+    parser.add_argument("name", metavar="NAME", help="a lock or semaphore, as `fairlock list` names it")
     parser.add_argument("--operations", action="store_true", help="every operation on shared memory too")
     parser.add_argument("--json", action="store_true", help="the same as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    entries = {entry["name"]: entry for entry in catalogue.locks(variations=True)}
+    entries = {entry["name"]: entry for entry in catalogue.entries(variations=True)}
     if args.name not in entries:
-        raise UsageError(one_of("lock", args.name, entries))
+        raise UsageError(one_of("name", args.name, entries))
     story = _lab.explain(args.name)
     if args.json:
         print(json.dumps(story, indent=2))

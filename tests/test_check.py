@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from conftest import Command
 
-from fairlock import _lab, check
+from fairlock import _lab, catalogue, check
 
-NAMES = [entry["name"] for entry in _lab.catalogue()]
-LOCKS = [entry["name"] for entry in _lab.catalogue() if not entry["variation"]]
+ENTRIES = {entry["name"]: entry for entry in catalogue.entries(variations=True)}
+NAMES = list(ENTRIES)
+PLAIN = [name for name, entry in ENTRIES.items() if not entry["variation"]]
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +33,7 @@ def test_every_lock_holds(rows: list[dict[str, Any]], name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LOCKS)
+@pytest.mark.parametrize("name", PLAIN)
 def test_every_lock_is_explored_at_the_promised_bounds(rows: list[dict[str, Any]], name: str) -> None:
     explored = {
         (row["memory"], row["threads"], row["episodes"], row["slots"])
@@ -48,11 +49,14 @@ def test_every_lock_is_explored_at_the_promised_bounds(rows: list[dict[str, Any]
 @pytest.mark.slow
 def test_scenarios_cover_what_the_catalogue_claims(rows: list[dict[str, Any]]) -> None:
     explored = {(row["name"], row["scenario"]) for row in rows}
-    for entry in _lab.catalogue():
+    for entry in _lab.locks():
         assert ((entry["name"], "try") in explored) == entry["try_lock"]
         assert ((entry["name"], "oblivious") in explored) == entry["thread_oblivious"]
         assert ((entry["name"], "destroy") in explored) == entry["destroyable_by_next_owner"]
         assert (entry["name"], "several") in explored
+    for semaphore in _lab.semaphores():
+        for scenario in ("rounds", "try", "permits", "posts"):
+            assert (semaphore["name"], scenario) in explored
 
 
 # --- mutants ---
@@ -81,7 +85,7 @@ def test_mutant_is_found(mutants: list[dict[str, Any]], name: str) -> None:
 
 def test_there_is_a_mutant_for_every_lock() -> None:
     mutated = {mutant["lock"].split("/")[0] for mutant in _lab.mutants()}
-    assert mutated >= set(LOCKS)
+    assert mutated >= set(PLAIN)
     assert len(_lab.mutants()) >= 20
 
 
@@ -110,7 +114,7 @@ def test_litmus(row: _lab.Litmus) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_reduction_loses_no_trace(name: str) -> None:
-    entry = next(entry for entry in _lab.catalogue() if entry["name"] == name)
+    entry = ENTRIES[name]
     for threads, episodes in ((2, 1), (2, 2), (3, 1)):
         if entry["max_threads"] is not None and threads > entry["max_threads"]:
             continue

@@ -178,7 +178,7 @@ def test_clang_compiles_every_lock(source: str) -> None:
 
 
 MISUSE = {
-    "unknown name": ('mutex<"tikcet"> m;', "no lock of this name"),
+    "unknown name": ('mutex<"tikcet"> m;', "nothing of this name"),
     "anderson for no threads": (
         "AndersonLock<Native<>, AndersonOptions{.threads = 0}> l;",
         "O.threads > 0",

@@ -23,6 +23,8 @@
 #include <fairlock/lock/ticket.hpp>
 #include <fairlock/lock/tidex.hpp>
 #include <fairlock/lock/twa.hpp>
+#include <fairlock/semaphore/ticket.hpp>
+#include <fairlock/semaphore/twa.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -48,6 +50,24 @@ struct Entry {
   static constexpr bool trivial = std::is_trivially_destructible_v<L> && std::is_default_constructible_v<L>;
   // Fits beside the kind that glibc keeps at offset 16 of its 40 bytes, and needs neither allocation nor destructor.
   static constexpr bool preloadable = trivial && !properties.allocates && sizeof(Mutex<L>) <= 32;
+};
+
+// A counting semaphore with std::counting_semaphore's names.
+template <class S>
+concept CountingSemaphore = std::constructible_from<S, std::uint64_t> && requires(S semaphore) {
+  semaphore.acquire();
+  { semaphore.try_acquire() } -> std::same_as<bool>;
+  semaphore.release(std::uint64_t{1});
+  { semaphore.value() } -> std::same_as<std::int64_t>;
+};
+
+template <FixedString Name, CountingSemaphore S, DomainOptions D = DomainOptions{}>
+struct SemaphoreEntry {
+  static constexpr std::string_view name = Name.view();
+  static constexpr std::string_view base = S::properties.name;
+  static constexpr Properties properties = S::properties;
+  static constexpr DomainOptions domain = D;
+  using Semaphore = S;
 };
 
 template <class... E>
@@ -118,6 +138,17 @@ using Variations = EntryList<
     Entry<"reciprocating/per-episode", ReciprocatingLock<P, ReciprocatingOptions{.elements = Elements::per_episode}>>,
     Entry<"qspinlock/few-numbers", QspinLock<P, QspinOptions{.enough_numbers = false}>, DomainOptions{.threads = 2}>>;
 
+template <Platform P>
+using Semaphores = EntryList<
+    SemaphoreEntry<"ticket-semaphore", TicketSemaphore<P>>,
+    SemaphoreEntry<"twa-semaphore", TwaSemaphore<P>>>;
+
+template <Platform P>
+using SemaphoreVariations = EntryList<
+    SemaphoreEntry<"twa-semaphore/fast-path", TwaSemaphore<P, TwaSemaphoreOptions{.fast_path = true}>>,
+    SemaphoreEntry<"twa-semaphore/threshold-0", TwaSemaphore<P, TwaSemaphoreOptions{.threshold = 0}>>,
+    SemaphoreEntry<"twa-semaphore/slots-2048", TwaSemaphore<P>, DomainOptions{.slots = 2048}>>;
+
 template <class... E, class F>
 void for_each_entry(EntryList<E...>, F&& visit) {
   (visit.template operator()<E>(), ...);
@@ -138,14 +169,17 @@ struct Find<Name, EntryList<First, Rest...>> {
 
 template <FixedString Name>
 struct Find<Name, EntryList<>> {
-  static_assert(sizeof(Name) == 0, "no lock of this name in fairlock's catalogue: `fairlock list` shows them");
+  static_assert(sizeof(Name) == 0, "nothing of this name in fairlock's catalogue: `fairlock list` shows them");
 };
 
 }  // namespace detail
 
-// The lock of a catalogue name.
+// The lock, or the semaphore, of a catalogue name.
 template <Platform P, FixedString Name>
 using lock_named = typename decltype(detail::Find<Name, Locks<P>>::find())::type::Lock;
+
+template <Platform P, FixedString Name>
+using semaphore_named = typename decltype(detail::Find<Name, Semaphores<P>>::find())::type::Semaphore;
 
 }  // namespace v0
 }  // namespace fairlock

@@ -18,5 +18,9 @@ using lock = lock_named<Native<Waiting>, Name>;
 template <FixedString Name, class Waiting = Yield>
 using mutex = Mutex<lock<Name, Waiting>>;
 
+// A counting semaphore of the catalogue by name.
+template <FixedString Name, class Waiting = Yield>
+using semaphore = semaphore_named<Native<Waiting>, Name>;
+
 }  // namespace v0
 }  // namespace fairlock

@@ -5,6 +5,7 @@
 // never spells a spin loop, a thread-local variable or a global.
 //
 //   atomic<T>, fence                       memory that threads share
+//   fence_after_rmw()                      a seq_cst fence right behind an RMW, which on some machines is one already
 //   plain<T>                               memory that one thread at a time owns, and that travels between them
 //   await(where, condition, order)         wait until the value at `where` satisfies `condition`; returns that value
 //   await_briefly(where, condition, n)     the same, but may give up after a while: an optional value
@@ -64,6 +65,7 @@ concept Platform = AtomicOf<typename P::template atomic<std::uint64_t>, std::uin
                      { P::await_paced(a, is, pace, order::acquire) } -> std::same_as<std::uint64_t>;
                      { P::await_exchange(a, 1u, is, order::acquire) } -> std::same_as<std::uint64_t>;
                      P::fence(order::seq_cst);
+                     P::fence_after_rmw();
                      P::pause(1u);
                      { P::template local<std::uint64_t>() } -> std::same_as<std::uint64_t&>;
                      { P::self() } -> std::convertible_to<unsigned>;

@@ -32,18 +32,41 @@ const char* name_of(Order order) {
   return "?";
 }
 
+nb::object or_none(bool known, unsigned value) { return known ? nb::object(nb::int_(value)) : nb::none(); }
+
+// What locks and semaphores have in common.
 template <class E>
-nb::dict describe(bool variation) {
-  using L = typename E::Lock;
+nb::dict describe_common(const char* kind, bool variation) {
   constexpr auto p = E::properties;
   nb::dict d;
+  d["kind"] = kind;
   d["name"] = E::name;
   d["algorithm"] = E::base;
   d["variation"] = variation;
   d["source"] = p.source;
   d["spinning"] = p.spinning;
   d["order"] = name_of(p.order);
-  d["bypass"] = p.order == Order::fifo ? nb::object(nb::int_(0)) : p.order == Order::bounded ? nb::object(nb::int_(p.bypass)) : nb::none();
+  d["bypass"] = or_none(p.order == Order::fifo || p.order == Order::bounded, static_cast<unsigned>(p.bypass));
+  d["waiting_array"] = p.waiting_array;
+  d["parkable"] = p.parkable;
+  d["destroyable_by_next_owner"] = !p.release_touches_lock;
+  d["max_threads"] = or_none(p.max_threads != 0, p.max_threads);
+  d["space"] = p.space;
+  return d;
+}
+
+template <class E>
+nb::dict describe_semaphore(bool variation) {
+  nb::dict d = describe_common<E>("semaphore", variation);
+  d["semaphore_bytes"] = sizeof(typename E::Semaphore);
+  return d;
+}
+
+template <class E>
+nb::dict describe_lock(bool variation) {
+  using L = typename E::Lock;
+  constexpr auto p = E::properties;
+  nb::dict d = describe_common<E>("lock", variation);
   d["constant_time_release"] = p.constant_time_release;
   d["context_free"] = E::context_free;
   d["on_stack"] = p.on_stack;
@@ -53,13 +76,8 @@ nb::dict describe(bool variation) {
   d["dynamic_memory"] = p.allocates;
   d["try_lock"] = E::try_lock;
   d["thread_oblivious"] = p.thread_oblivious;
-  d["waiting_array"] = p.waiting_array;
   d["abandonable"] = requires(L lock) { lock.acquire_until(0); };
-  d["parkable"] = p.parkable;
   d["preloadable"] = E::preloadable;
-  d["destroyable_by_next_owner"] = !p.release_touches_lock;
-  d["max_threads"] = p.max_threads == 0 ? nb::none() : nb::object(nb::int_(p.max_threads));
-  d["space"] = p.space;
   d["lock_bytes"] = sizeof(L);
   d["episode_bytes"] = E::context_free ? 0 : sizeof(typename L::Episode);
   d["mutex_bytes"] = sizeof(Mutex<L>);
@@ -69,10 +87,17 @@ nb::dict describe(bool variation) {
   return d;
 }
 
-nb::list catalogue() {
+nb::list locks() {
   nb::list all;
-  for_each_entry(Locks<Native<>>{}, [&]<class E>() { all.append(describe<E>(false)); });
-  for_each_entry(Variations<Native<>>{}, [&]<class E>() { all.append(describe<E>(true)); });
+  for_each_entry(Locks<Native<>>{}, [&]<class E>() { all.append(describe_lock<E>(false)); });
+  for_each_entry(Variations<Native<>>{}, [&]<class E>() { all.append(describe_lock<E>(true)); });
+  return all;
+}
+
+nb::list semaphores() {
+  nb::list all;
+  for_each_entry(Semaphores<Native<>>{}, [&]<class E>() { all.append(describe_semaphore<E>(false)); });
+  for_each_entry(SemaphoreVariations<Native<>>{}, [&]<class E>() { all.append(describe_semaphore<E>(true)); });
   return all;
 }
 
@@ -192,7 +217,7 @@ nb::list list_subjects() {
     d["name"] = subject.name;
     d["variation"] = subject.variation;
     d["waiting_array"] = subject.properties.waiting_array;
-    d["max_threads"] = subject.properties.max_threads == 0 ? nb::none() : nb::object(nb::int_(subject.properties.max_threads));
+    d["max_threads"] = or_none(subject.properties.max_threads != 0, subject.properties.max_threads);
     nb::list fits;
     for (unsigned i = 0; i < std::size(scenario_names); ++i)
       if (!subject.refuses(static_cast<Scenario>(i), 2)) fits.append(scenario_names[i]);
@@ -266,7 +291,8 @@ nb::dict explain_lock(std::string_view name) {
 }  // namespace
 
 NB_MODULE(_lab, m) {
-  m.def("catalogue", &catalogue, "Every lock and variation, with its properties; sizes are those of the native platform.");
+  m.def("locks", &locks, "Every lock and variation, with its properties; sizes are those of the native platform.");
+  m.def("semaphores", &semaphores, "The same of the semaphores.");
   m.def("subjects", &list_subjects, "What can be checked, and in which scenarios.");
   m.def("mutants", &list_mutants, "The planted bugs.");
   m.def("litmus", &run_litmus, "The memory models, held against what is known of them.");

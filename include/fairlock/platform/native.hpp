@@ -100,6 +100,14 @@ struct NativeMemory {
 #endif
   }
 
+  static void fence_after_rmw() {
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(FAIRLOCK_TSAN)
+    std::atomic_signal_fence(order::seq_cst);  // a locked instruction orders everything: only the compiler must be told
+#else
+    fence(order::seq_cst);
+#endif
+  }
+
   template <class T>
   static T& local() {
     static_assert(std::is_trivially_destructible_v<T>, "a thread's own words vanish with the thread");

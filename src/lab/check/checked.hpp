@@ -99,6 +99,7 @@ struct CheckedMemory {
     T value_;
   };
 
+  static void fence_after_rmw() { fence(order::seq_cst); }
   static void fence(std::memory_order o) { World::current().perform({.kind = Kind::fence, .order = o}); }
 
   template <class T>

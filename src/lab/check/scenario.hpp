@@ -5,6 +5,8 @@
 //   oblivious   the first thread acquires, the second releases what it acquired, the others do rounds
 //   several     every thread holds two locks at once and releases the first one first
 //   destroy     the last to leave destroys the lock as soon as it has released it
+//   permits     (semaphores) rounds with two permits
+//   posts       (semaphores) the first thread releases permits for all the others at once, and they acquire
 //   record      (seqlock) all but the last thread write, the last reads
 #pragma once
 
@@ -19,8 +21,8 @@
 
 namespace fairlock::check {
 
-enum class Scenario { rounds, try_, oblivious, several, destroy, record };
-inline constexpr std::string_view scenario_names[] = {"rounds", "try", "oblivious", "several", "destroy", "record"};
+enum class Scenario { rounds, try_, oblivious, several, destroy, permits, posts, record };
+inline constexpr std::string_view scenario_names[] = {"rounds", "try", "oblivious", "several", "destroy", "permits", "posts", "record"};
 
 // Every thread begins with a block of hapaxes in hand, as if it had been here before: who fetches its first block first
 // makes no difference worth exploring. The variations with small blocks or lanes do fetch them.
@@ -181,6 +183,102 @@ struct Fixture {
       case Scenario::several: p.body = &several; p.locks = 2; break;
       case Scenario::destroy: p.body = &destroy; p.destroys = true; break;
       default: p.body = &rounds;
+    }
+    return p;
+  }
+};
+
+template <class S>
+struct SemaphoreFixture {
+  S semaphore;
+  CheckedMemory::plain<std::uint64_t> expected;  // permits that must be there in the end
+
+  static SemaphoreFixture& at(void* memory) { return *static_cast<SemaphoreFixture*>(memory); }
+
+  template <std::uint64_t Permits>
+  static void construct(void* memory) {
+    auto& self = *new (memory) SemaphoreFixture;
+    // As its constructor would, but from outside a thread.
+    self.semaphore.fields([](const char* field, const auto& word) {
+      if (std::string_view(field) == "grant") World::current().write(reinterpret_cast<std::uintptr_t>(&word), 8, Permits);
+    });
+    self.expected = Permits;
+    supply_domain();
+  }
+
+  static void visit(const void* memory, World& world) {
+    register_fields(world, static_cast<const SemaphoreFixture*>(memory)->semaphore, "");
+    register_fields(world, CheckedMemory::domain(), "");
+  }
+
+  static bool short_of_permits(const void* memory) {
+    const auto& self = *static_cast<const SemaphoreFixture*>(memory);
+    return self.semaphore.value() != static_cast<std::int64_t>(std::uint64_t{self.expected});
+  }
+
+  [[gnu::noinline]] void enter() {
+    World::current().acquiring(0);
+    semaphore.acquire();
+    World::current().entered(0);
+  }
+
+  [[gnu::noinline]] void leave() {
+    World::current().releasing(0);
+    semaphore.release();
+    World::current().released();
+  }
+
+  template <bool Exclusive>
+  static void rounds(void* memory, unsigned, unsigned episodes) {
+    for (unsigned e = 0; e < episodes; ++e) {
+      at(memory).enter();
+      if (Exclusive) World::current().access(0);
+      at(memory).leave();
+    }
+  }
+
+  static void tries(void* memory, unsigned thread, unsigned episodes) {
+    if (thread != 0) return rounds<true>(memory, thread, episodes);
+    auto& world = World::current();
+    for (unsigned e = 0; e < episodes; ++e) {
+      world.acquiring(0);
+      if (at(memory).semaphore.try_acquire()) {
+        world.entered(0);
+        world.access(0);
+        at(memory).leave();
+      } else {
+        world.gave_way();
+      }
+    }
+  }
+
+  static void posts(void* memory, unsigned thread, unsigned episodes) {
+    auto& world = World::current();
+    for (unsigned e = 0; e < episodes; ++e) {
+      if (thread != 0) {
+        at(memory).enter();
+        continue;
+      }
+      world.releasing(0);
+      at(memory).semaphore.release(world.threads() - 1);
+      world.released();
+    }
+  }
+
+  static Program program(Scenario scenario, std::uint32_t slots, const DomainOptions&) {
+    Program p;
+    p.construct = scenario == Scenario::permits ? &construct<2> : scenario == Scenario::posts ? &construct<0> : &construct<1>;
+    p.visit = &visit;
+    p.locked = &short_of_permits;
+    p.fixture_size = sizeof(SemaphoreFixture);
+    p.lock_size = sizeof(S);
+    p.order = S::properties.order;
+    p.symmetric = (scenario == Scenario::rounds || scenario == Scenario::permits) && (slots == 1 || !S::properties.waiting_array);
+    switch (scenario) {
+      case Scenario::try_: p.body = &tries; break;
+      case Scenario::permits: p.body = &rounds<false>; p.permits = 2; break;
+      case Scenario::posts: p.body = &posts; p.permits = 255; break;
+      default: p.body = &rounds<true>;
     }
     return p;
   }

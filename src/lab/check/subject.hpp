@@ -17,6 +17,7 @@ struct Subject {
   Properties properties;
   DomainOptions domain;
   bool variation = false;
+  bool semaphore = false;
   bool has_try = false;
   Program (*make)(Scenario, std::uint32_t slots, const DomainOptions&) = nullptr;
 
@@ -31,6 +32,7 @@ const Subject* find_subject(std::string_view name);
 
 void add_locks(std::vector<Subject>&);       // subjects_locks.cpp
 void add_variations(std::vector<Subject>&);  // subjects_variations.cpp
+void add_semaphores(std::vector<Subject>&);  // subjects_semaphores.cpp
 
 template <class E>
 Subject subject_of(bool variation) {
@@ -40,8 +42,13 @@ Subject subject_of(bool variation) {
   s.domain = E::domain;
   s.domain.lanes = s.domain.lanes < CheckedMemory::max_lanes ? s.domain.lanes : CheckedMemory::max_lanes;
   s.variation = variation;
-  s.has_try = E::try_lock;
-  s.make = &Fixture<typename E::Lock>::program;
+  if constexpr (requires { typename E::Semaphore; }) {
+    s.semaphore = s.has_try = true;
+    s.make = &SemaphoreFixture<typename E::Semaphore>::program;
+  } else {
+    s.has_try = E::try_lock;
+    s.make = &Fixture<typename E::Lock>::program;
+  }
   return s;
 }
 

@@ -1,6 +1,7 @@
 #include "check/world.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "check/mutant.hpp"
 
@@ -67,7 +68,6 @@ World::World(const Program& program, const Config& config)
 void World::reset() {
   std::memset(arena_.get(), 0, arena_size);
   moving = Moving{};
-  for (auto& line : moving.lines) line.inside = nobody;
   const Here here(*this);
   program_.construct(fixture());
   if (names_.empty()) program_.visit(fixture(), *this);
@@ -91,7 +91,8 @@ void World::resume(unsigned t, std::uint64_t result, bool gave_up) {
   thread.result = result;
   thread.gave_up = gave_up;
   if (thread.leaving) {
-    moving.lines[thread.lock].inside = nobody;
+    // Of a lock whoever releases empties it; a semaphore's permit is returned by the thread that has it.
+    moving.lines[thread.lock].inside &= program_.permits == 1 ? 0u : ~(1u << t);
     thread.leaving = false;
   }
   const Here here(*this);
@@ -287,12 +288,18 @@ void World::entered(unsigned lock) {
   auto& line = moving.lines[lock];
   thread.phase = Phase::inside;
   thread.placed = false;
-  if (line.inside != nobody)
-    return stop(Property::exclusion, letter(self_) + " entered while " + letter(line.inside) + " was inside");
-  line.inside = static_cast<std::uint8_t>(self_);
+  const auto inside = static_cast<unsigned>(std::popcount(line.inside));
+  if (inside >= program_.permits)
+    return stop(Property::exclusion, letter(self_) + " entered while " +
+                                         (inside == 1 ? letter(static_cast<unsigned>(std::countr_zero(line.inside))) + " was" : std::to_string(inside) + " others were") +
+                                         " inside");
+  line.inside |= static_cast<std::uint8_t>(1u << self_);
   if (program_.order != Order::fifo && program_.order != Order::bounded) return;
   check_bypass(self_);
-  for (unsigned i = 0; i < line.length && line.thread[i] != self_; ++i) {
+  unsigned ahead = 0;
+  while (ahead < line.length && line.thread[ahead] != self_) ++ahead;
+  if (inside + ahead < program_.permits) ahead = 0;  // of several that are admitted together, any may go in first
+  for (unsigned i = 0; i < ahead; ++i) {
     const unsigned waiter = line.thread[i];
     ++line.bypassed[waiter][self_];
     if (moving.threads[waiter].placed) check_bypass(waiter);

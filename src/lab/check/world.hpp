@@ -37,12 +37,12 @@ enum class Phase : std::uint8_t { outside, acquiring, inside, releasing };
 
 enum class Property : std::uint8_t {
   none,
-  exclusion,   // two threads inside
+  exclusion,   // more threads inside than may be
   deadlock,    // nobody can go on: a lost wake-up, or a line that never moves
   order,       // FIFO, or the bound on bypass
   race,        // what the lock protects is not ordered by happens-before
   destroyed,   // a release touched the lock after the next owner destroyed it
-  unlocked,    // everybody left, and the lock is not free
+  unlocked,    // everybody left, and the lock is not free (a semaphore: not all permits are back)
   torn,        // a reader accepted a record that nobody wrote
   wild,        // an access to memory that belongs to nobody
   promise,     // the algorithm itself stopped
@@ -76,7 +76,7 @@ struct Thread {
 // The line before one lock, by order of arrival at the doorway.
 struct Line {
   std::uint8_t length;
-  std::uint8_t inside;                              // the thread, or nobody
+  std::uint8_t inside;                              // a bit for each thread
   std::uint8_t destroyed;
   std::uint8_t thread[max_threads];
   std::uint8_t bypassed[max_threads][max_threads];  // [waiter][by]: later arrivals that entered first
@@ -113,6 +113,7 @@ struct Program {
   bool (*locked)(const void* fixture) = nullptr;
   std::size_t fixture_size = 0, lock_size = 0;  // the fixture begins with its locks
   unsigned locks = 1;
+  unsigned permits = 1;    // how many threads may be inside at once
   Order order = Order::barging;
   int bypass = 0;
   bool destroys = false;
