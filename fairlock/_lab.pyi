@@ -107,16 +107,6 @@ def replay(
     mutant: str,
     schedule: str,
 ) -> Replay: ...
-def traces(
-    name: str,
-    scenario: str,
-    threads: int,
-    episodes: int,
-    slots: int,
-    mutant: str,
-    reduce: bool,
-    max_executions: int,
-) -> Traces: ...
 
 class Check:
     def __init__(
@@ -131,6 +121,7 @@ class Check:
         max_states: int = ...,
     ) -> None: ...
     def run(self) -> Result: ...
+    def traces(self, reduce: bool) -> Traces: ...
     def cancel(self) -> None: ...
     @property
     def states(self) -> int: ...

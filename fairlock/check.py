@@ -109,46 +109,39 @@ def plan(subjects: Iterable[_lab.Subject]) -> list[Run]:
 
 def explore(run: Run, max_states: int, running: set[_lab.Check]) -> Row:
     """Make one run."""
-    name, scenario, threads, episodes, slots, memory, mutant = run.arguments()
-    check = _lab.Check(name, scenario, threads, episodes, slots, memory, mutant, max_states)
+    check = make_check(run, max_states)
     running.add(check)
+    began = time.monotonic()
     try:
         result = check.run()
+    except RuntimeError as error:  # the checker has no room for it
+        return Row(run, check.states, False, time.monotonic() - began, "incomplete", what=str(error))
     finally:
         running.discard(check)
-    verdict: Literal["holds", "violated", "incomplete"] = "holds"
-    if result["property"] is not None:
-        verdict = "violated"
-    elif not result["complete"]:
-        verdict = "incomplete"
-    return Row(
-        run,
-        result["states"],
-        result["complete"],
-        result["seconds"],
-        verdict,
-        result["property"],
-        result["what"],
-        result["schedule"],
-    )
+    verdict = verdict_of(result["property"], result["complete"])
+    rest = (result["property"], result["what"], result["schedule"])
+    return Row(run, result["states"], result["complete"], result["seconds"], verdict, *rest)
 
 
 def reduce(run: Run, max_executions: int, running: set[_lab.Check]) -> Row:
-    """Make one run with the second engine, whose states are executions; it cannot be watched or cancelled."""
-    name, scenario, threads, episodes, slots, _, mutant = run.arguments()
+    """Make one run with the second engine, whose states are executions."""
+    check = make_check(run, max_executions)
+    running.add(check)
     began = time.monotonic()
-    result = _lab.traces(name, scenario, threads, episodes, slots, mutant, True, max_executions)
-    violated = result["property"] is not None
-    return Row(
-        run,
-        result["executions"],
-        result["complete"] or violated,
-        time.monotonic() - began,
-        "violated" if violated else "holds" if result["complete"] else "incomplete",
-        result["property"],
-        result["what"],
-        result["schedule"],
-    )
+    try:
+        result = check.traces(reduce=True)
+    finally:
+        running.discard(check)
+    complete = result["complete"] or result["property"] is not None
+    verdict = verdict_of(result["property"], complete)
+    rest = (result["property"], result["what"], result["schedule"])
+    return Row(run, result["executions"], complete, time.monotonic() - began, verdict, *rest)
+
+
+def verdict_of(violated: str | None, complete: bool) -> Literal["holds", "violated", "incomplete"]:
+    if violated is not None:
+        return "violated"
+    return "holds" if complete else "incomplete"
 
 
 def hunt(runs: list[Run], max_states: int, running: set[_lab.Check]) -> Row:
@@ -321,7 +314,8 @@ def report(args: argparse.Namespace, runs: list[Run]) -> int:
         print(f"\n{describe(row)}", file=out)
     for row in rows:
         if row.verdict == "incomplete" and finished:
-            print(f"\n{row.run}: not complete after {row.states:,} states (--max-states)", file=out)
+            why = row.what or f"{row.states:,} states were the limit (--max-states)"
+            print(f"\n{row.run}: not complete: {why}", file=out)
     if not finished:
         print(f"interrupted: {len(rows)} of {len(runs)} runs are complete", file=sys.stderr)
         return 130
@@ -389,6 +383,8 @@ def replay(args: argparse.Namespace) -> int:
     names = args.names or ([""] if args.mutant else [])
     if len(names) != 1:
         raise UsageError("--schedule replays one lock: fairlock check NAME --schedule STRING, or --mutant NAME")
+    if not args.schedule:
+        raise UsageError("--schedule: a schedule is letters A to D, each with an optional number: AAB1C")
     each = chosen_run(args, names[0])
     make_check(each)
     try:
@@ -429,10 +425,10 @@ def chosen_run(args: argparse.Namespace, name: str) -> Run:
     return Run(name, mutant=args.mutant, **given)
 
 
-def make_check(each: Run) -> _lab.Check:
+def make_check(each: Run, max_states: int = MAX_STATES) -> _lab.Check:
     name, scenario, threads, episodes, slots, memory, mutant = each.arguments()
     try:
-        return _lab.Check(name, scenario, threads, episodes, slots, memory, mutant, MAX_STATES)
+        return _lab.Check(name, scenario, threads, episodes, slots, memory, mutant, max_states)
     except ValueError as error:
         raise UsageError(str(error)) from None
 

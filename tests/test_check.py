@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -118,8 +123,8 @@ def test_reduction_loses_no_trace(name: str) -> None:
     for threads, episodes in ((2, 1), (2, 2), (3, 1)):
         if entry["max_threads"] is not None and threads > entry["max_threads"]:
             continue
-        every = _lab.traces(name, "rounds", threads, episodes, 1, "", False, 100_000)
-        reduced = _lab.traces(name, "rounds", threads, episodes, 1, "", True, 100_000)
+        every = _lab.Check(name, "rounds", threads, episodes, 1, max_states=100_000).traces(reduce=False)
+        reduced = _lab.Check(name, "rounds", threads, episodes, 1, max_states=100_000).traces(reduce=True)
         if every["complete"]:  # else there are too many interleavings to try them all
             assert reduced["complete"]
             assert reduced["traces"] == every["traces"]
@@ -136,7 +141,7 @@ def test_both_engines_find_the_same_bugs() -> None:
                 continue
             bounds = (mutant["lock"], "rounds", threads, episodes, 1)
             states = _lab.Check(*bounds, "sc", mutant["name"]).run()
-            reduced = _lab.traces(*bounds, mutant["name"], True, 1_000_000)
+            reduced = _lab.Check(*bounds, "sc", mutant["name"], 1_000_000).traces(reduce=True)
             assert (states["property"] is None) == (reduced["property"] is None), mutant["name"]
             agreed += states["property"] is not None
     assert agreed >= 15
@@ -145,6 +150,26 @@ def test_both_engines_find_the_same_bugs() -> None:
 def test_exploration_is_deterministic() -> None:
     runs = [_lab.Check("hapax-vw", threads=3, episodes=1, slots=2, memory="weak").run() for _ in range(2)]
     assert runs[0]["states"] == runs[1]["states"]
+
+
+def test_a_scenario_without_room_is_incomplete_not_fatal(fairlock: Command) -> None:
+    done = fairlock(
+        "check", "anderson", "--threads", "4", "--episodes", "8", "--memory", "weak", "--max-states", "300000"
+    )
+    assert done.returncode == 1
+    assert "not complete" in done.stdout
+
+
+@pytest.mark.parametrize("engine", ["states", "dpor"])
+def test_ctrl_c_ends_it_at_once(engine: str) -> None:
+    program = Path(sys.executable).with_name("fairlock")
+    arguments = ["check", "hapax-vw/two-stage", "--threads", "4", "--episodes", "2", "--engine", engine]
+    process = subprocess.Popen([program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in errors
 
 
 def test_exploration_can_be_given_up() -> None:
@@ -197,6 +222,7 @@ def test_json_has_a_row_for_each_run(fairlock: Command) -> None:
         (["check", "--scenario", "chaos"], "choose from rounds, try"),
         (["check", "anderson/2", "--threads", "3"], "more threads than the lock is made for"),
         (["check", "clh", "--scenario", "try"], "no try_acquire"),
+        (["check", "ticket", "--schedule", ""], "a schedule is letters A to D"),
         (["check", "ticket", "--schedule", "xyz"], "a schedule is letters A to D"),
         (["check", "ticket", "--schedule", "CCC"], "the schedule is of another scenario"),
         (["check", "--schedule", "A"], "--schedule replays one lock"),

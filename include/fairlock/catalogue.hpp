@@ -48,8 +48,10 @@ struct Entry {
   static constexpr bool context_free = std::is_empty_v<typename L::Episode>;
   static constexpr bool try_lock = TryLock<L>;
   static constexpr bool trivial = std::is_trivially_destructible_v<L> && std::is_default_constructible_v<L>;
-  // Fits beside the kind that glibc keeps at offset 16 of its 40 bytes, and needs neither allocation nor destructor.
-  static constexpr bool preloadable = trivial && !properties.allocates && sizeof(Mutex<L>) <= 32;
+  // Fits around the kind that glibc keeps at offset 16 of its 40 bytes, the lock before and the episode behind it, and needs
+  // neither allocation nor destructor.
+  static constexpr bool preloadable =
+      trivial && !properties.allocates && sizeof(L) <= 16 && (context_free || sizeof(typename L::Episode) <= 16);
 };
 
 // A counting semaphore with std::counting_semaphore's names.

@@ -41,9 +41,9 @@ inline constexpr bool debug = true;
 // In debug builds a misused lock stops with its name. In release builds nothing is looked at: releasing a lock that is not
 // held advances its line all the same, so that later two threads may be inside or none ever is; destroying a lock that is
 // held or waited for leaves those threads with memory that is gone.
-template <EpisodicLock L>
+template <EpisodicLock L, bool Debug>
 void expect([[maybe_unused]] bool good, [[maybe_unused]] const char* what) {
-  if constexpr (debug) {
+  if constexpr (Debug) {
     if (good) return;
     std::fprintf(stderr, "fairlock: lock '%s' %s\n", L::properties.name, what);
     std::abort();
@@ -53,7 +53,7 @@ void expect([[maybe_unused]] bool good, [[maybe_unused]] const char* what) {
 namespace detail {
 
 // The destructor that complains exists in debug builds only, so that a Mutex stays trivial in release.
-template <EpisodicLock L, bool = debug>
+template <EpisodicLock L, bool Debug>
 struct Body {
   L lock;
   [[no_unique_address]] typename L::Episode episode;
@@ -63,12 +63,13 @@ template <EpisodicLock L>
 struct Body<L, true> {
   L lock{};
   [[no_unique_address]] typename L::Episode episode{};
-  ~Body() { expect<L>(!lock.locked(), "was destroyed while held"); }
+  ~Body() { expect<L, true>(!lock.locked(), "was destroyed while held"); }
 };
 
 }  // namespace detail
 
-template <EpisodicLock L>
+// Whether it complains is part of its type, so that object files built with and without NDEBUG do not mix two of them.
+template <EpisodicLock L, bool Debug = debug>
 class Mutex {
  public:
   constexpr Mutex() = default;
@@ -87,14 +88,14 @@ class Mutex {
   }
 
   void unlock() {
-    expect<L>(body_.lock.locked(), "was released while not held");
+    expect<L, Debug>(body_.lock.locked(), "was released while not held");
     // The copy: once release has admitted the next owner, the one in the body is theirs.
     const auto episode = body_.episode;
     body_.lock.release(episode);
   }
 
  private:
-  detail::Body<L> body_{};
+  detail::Body<L, Debug> body_{};
 };
 
 // Holds a lock for a scope; the episode is on the stack.

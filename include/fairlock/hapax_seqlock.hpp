@@ -26,10 +26,10 @@ namespace fairlock {
 inline namespace v0 {
 
 template <Platform P, class T>
-  requires std::is_trivially_copyable_v<T>
+  requires std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T>
 class HapaxSeqlock {
  public:
-  // Whether the record is whole afterwards, as far as this writer knows: false means that it met another.
+  // Whether the record was whole when this write published it: false means that it met another.
   bool write(const T& record) {
     Words words{};
     std::memcpy(words.data(), &record, sizeof(T));
@@ -38,11 +38,12 @@ class HapaxSeqlock {
     first_.exchange(mine, order::acq_rel);
     P::fence(order::release);  // whoever sees one of our words will see first_ too
     for (std::size_t i = 0; i < count; ++i) words_[i].store(words[i], order::relaxed);
-    // One RMW both ends the write and tells whether another began meanwhile. A writer that begins after it has seen our
-    // first_, so its own comes later.
-    const auto at_end = writes_.fetch_add(-under_way, order::acq_rel);
-    const bool alone = at_start % begun == 0 && at_end / begun == at_start / begun + 1;
+    // An RMW, not a load: a writer that begins after it has seen our first_, so its own comes later. And we are still under
+    // way while we publish, so that writer does not; nor can it publish first and be overwritten by us.
+    const auto now = writes_.fetch_add(0, order::acq_rel);
+    const bool alone = at_start % begun == 0 && now / begun == at_start / begun + 1;
     if (alone) last_.store(mine, order::release);
+    writes_.fetch_add(-under_way, order::release);
     return alone;
   }
 

@@ -148,7 +148,7 @@ nb::dict verdict(const Violation& violation) {
   return d;
 }
 
-// One exploration. `run` lets other Python threads run; they may watch `states` and call `cancel`.
+// One exploration. `run` and `traces` let other Python threads run; they may watch `states` and call `cancel`.
 class Check {
  public:
   Check(std::string_view name, std::string_view scenario, unsigned threads, unsigned episodes, unsigned slots, std::string_view memory,
@@ -166,6 +166,24 @@ class Check {
     d["complete"] = result.complete;
     d["seconds"] = result.seconds;
     d["schedule"] = to_string(result.schedule);
+    return d;
+  }
+
+  // The second engine, and every interleaving to compare it with. Sequentially consistent; the bound is on executions.
+  nb::dict traces(bool reduce) {
+    if (request_.config.weak) throw nb::value_error("traces: memory sc");
+    Traces traces;
+    {
+      nb::gil_scoped_release released;
+      traces = (reduce ? dpor : all_interleavings)(request_.program(), request_.config, max_states_, progress_);
+    }
+    nb::dict d = verdict(traces.violation);
+    d["executions"] = traces.executions;
+    d["schedule"] = to_string(traces.schedule);
+    d["complete"] = traces.complete;
+    nb::set found;
+    for (const auto trace : traces.traces) found.add(nb::int_(trace));
+    d["traces"] = found;
     return d;
   }
 
@@ -189,24 +207,6 @@ nb::dict replay_schedule(std::string_view name, std::string_view scenario, unsig
   nb::list lines;
   for (const auto& line : replayed.lines) lines.append(line);
   d["lines"] = lines;
-  return d;
-}
-
-nb::dict find_traces(std::string_view name, std::string_view scenario, unsigned threads, unsigned episodes, unsigned slots, std::string_view mutant,
-                     bool reduce, std::uint64_t max_executions) {
-  const Request request(name, scenario, threads, episodes, slots, "sc", mutant);
-  Traces traces;
-  {
-    nb::gil_scoped_release released;
-    traces = reduce ? dpor(request.program(), request.config, max_executions) : all_interleavings(request.program(), request.config, max_executions);
-  }
-  nb::dict d = verdict(traces.violation);
-  d["executions"] = traces.executions;
-  d["schedule"] = to_string(traces.schedule);
-  d["complete"] = traces.complete;
-  nb::set found;
-  for (const auto trace : traces.traces) found.add(nb::int_(trace));
-  d["traces"] = found;
   return d;
 }
 
@@ -299,13 +299,12 @@ NB_MODULE(_lab, m) {
   m.def("explain", &explain_lock, nb::arg("name"), "A contended scenario, step by step.");
   m.def("replay", &replay_schedule, nb::arg("name"), nb::arg("scenario"), nb::arg("threads"), nb::arg("episodes"), nb::arg("slots"),
         nb::arg("memory"), nb::arg("mutant"), nb::arg("schedule"), "Follow one schedule; ValueError if it is of another scenario.");
-  m.def("traces", &find_traces, nb::arg("name"), nb::arg("scenario"), nb::arg("threads"), nb::arg("episodes"), nb::arg("slots"),
-        nb::arg("mutant"), nb::arg("reduce"), nb::arg("max_executions"), "The traces found by every interleaving, or by partial-order reduction.");
   nb::class_<Check>(m, "Check", "One exploration.")
       .def(nb::init<std::string_view, std::string_view, unsigned, unsigned, unsigned, std::string_view, std::string_view, std::uint64_t>(),
            nb::arg("name"), nb::arg("scenario") = "rounds", nb::arg("threads") = 2, nb::arg("episodes") = 1, nb::arg("slots") = 1,
            nb::arg("memory") = "sc", nb::arg("mutant") = "", nb::arg("max_states") = 100'000'000)
       .def("run", &Check::run)
+      .def("traces", &Check::traces, nb::arg("reduce"))
       .def("cancel", &Check::cancel)
       .def_prop_ro("states", &Check::states);
 }

@@ -68,6 +68,7 @@ class QspinLock {
 
  private:
   static constexpr std::uint32_t locked_bit = 1, locked_mask = 0xff, pending_bit = 0x100, tail_shift = 16;
+  static_assert(P::max_threads < 0xffff, "a thread number must fit the tail's 16 bits");
   static constexpr std::uint32_t low_mask = (1u << tail_shift) - 1;
 
   static constexpr unsigned pending_looks = 32;  // Linux: _Q_PENDING_LOOPS

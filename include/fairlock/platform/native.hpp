@@ -50,6 +50,7 @@ struct NativeMemory {
   static constexpr unsigned max_lanes = 64;
   static constexpr unsigned max_threads = O.threads;
   static_assert(O.slots != 0 && (O.slots & (O.slots - 1)) == 0, "slots: a power of two");
+  static_assert(O.threads != 0, "threads: at least one number");
   static_assert(O.lanes != 0 && (O.lanes & (O.lanes - 1)) == 0 && O.lanes <= max_lanes, "lanes: a power of two, at most 64");
 
   template <class T>
@@ -81,7 +82,7 @@ struct NativeMemory {
 
    private:
     static constexpr std::memory_order failure(std::memory_order o) {
-      return o == order::acq_rel || o == order::acquire ? order::acquire : order::relaxed;
+      return o == order::release || o == order::relaxed ? order::relaxed : order::acquire;
     }
     std::atomic<T> value_;
     static_assert(std::atomic<T>::is_always_lock_free);

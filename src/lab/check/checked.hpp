@@ -109,8 +109,8 @@ struct CheckedMemory {
   static T* create() { return static_cast<T*>(World::current().create(sizeof(T), naming<T>())); }
 
   template <class T>
-  static void destroy(T*) {}
-  static void keep(void (*)(void*), void*) {}
+  static void destroy(T* object) { World::current().destroy(object, sizeof(T)); }
+  static void keep(void (*free)(void*), void* spare) { World::current().keep(free, spare); }
 
   static const DomainOptions& options() { return World::current().config().domain; }
   static Domain<CheckedMemory>& domain() {

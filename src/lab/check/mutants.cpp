@@ -41,6 +41,7 @@ constexpr Mutant table[] = {
     {"hapax-vw-weak-catch", "hapax-vw", {releasing, "visible", Kind::fetch_add, Slip::drop}, "looks for a late waiter with a plain load"},
     {"hapax-vw-no-recheck", "hapax-vw", {acquiring, "depart", Kind::load, Slip::stale, 2}, "does not look at depart again after it became visible"},
     {"hapax-vw-careless-withdrawal", "hapax-vw", {acquiring, "visible", Kind::cas, Slip::to_store, 2}, "clears its slot with a store: it may be another's by now"},
+    {"hapax-vw-no-withdrawal", "hapax-vw", {acquiring, "visible", Kind::cas, Slip::drop, 2}, "a waiter that need not wait leaves its mark in the slot"},
     {"hapax-vw-no-fence-in-release", "hapax-vw/fence-cas", {releasing, "", Kind::fence, Slip::drop}, "no store-load fence before the CAS that catches a late waiter"},
     {"hapax-vw-no-fence-in-wait", "hapax-vw/polite", {acquiring, "", Kind::fence, Slip::drop}, "no store-load fence before the waiter looks at depart again"},
     {"hapax-vw-relaxed-hand-over", "hapax-vw", {releasing, "visible", Kind::cas, Slip::relax, 1}, "the hand-over does not publish the critical section"},
@@ -68,6 +69,7 @@ constexpr Mutant table[] = {
     {"twa-semaphore-no-fence-in-release", "twa-semaphore/fast-path", {releasing, "", Kind::fence, Slip::drop}, "looks for far waiters without a fence after the grant"},
     {"twa-semaphore-no-fence-in-wait", "twa-semaphore/fast-path", {acquiring, "", Kind::fence, Slip::drop}, "no fence between the ticket and the look at the grant"},
     {"seqlock-listing", "hapax-seqlock", {acquiring, "writes", Kind::fetch_add, Slip::pretend, 0, 0, 1 << 16}, "the paper's form: every writer publishes, met or not"},
+    {"seqlock-late-publication", "hapax-seqlock", {acquiring, "last", Kind::store, Slip::delay}, "publishes when it is no longer under way, over a later write"},
     {"seqlock-no-fences", "hapax-seqlock", {acquiring, "", Kind::fence, Slip::drop}, "neither the writer nor the reader has a fence"},
 };
 

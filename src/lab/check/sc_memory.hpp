@@ -25,7 +25,7 @@ class ScMemory {
 
   void take(unsigned t, unsigned) {
     const auto& op = world_.thread(t).pending;
-    if (world_.dead(op.address)) return world_.violate(Property::destroyed, world_.show(op) + " after another thread destroyed the lock");
+    if (world_.dead(op.address)) return world_.violate(Property::destroyed, world_.show(op) + " after another thread destroyed or freed it");
     std::uint64_t value = 0;
     switch (op.kind) {
       case Kind::start:

@@ -57,7 +57,7 @@ struct Traces {
   Violation violation;
   std::vector<Step> schedule;  // that leads to it
 };
-Traces all_interleavings(const Program& program, const Config& config, std::uint64_t max_executions);
-Traces dpor(const Program& program, const Config& config, std::uint64_t max_executions);
+Traces all_interleavings(const Program& program, const Config& config, std::uint64_t max_executions, Progress& progress);
+Traces dpor(const Program& program, const Config& config, std::uint64_t max_executions, Progress& progress);
 
 }  // namespace fairlock::check

@@ -41,12 +41,12 @@ void join(Clock& into, const Clock& from) {
 
 class TraceSearch {
  public:
-  TraceSearch(const Program& program, const Config& config, std::uint64_t max_executions, bool reduce)
-      : driver_(program, config), max_executions_(max_executions), reduce_(reduce) {}
+  TraceSearch(const Program& program, const Config& config, std::uint64_t max_executions, bool reduce, Progress& progress)
+      : driver_(program, config), max_executions_(max_executions), reduce_(reduce), progress_(progress) {}
 
   Traces run() {
     explore(0);
-    result_.complete = result_.executions < max_executions_ && result_.violation.property == Property::none;
+    result_.complete = !done();
     return std::move(result_);
   }
 
@@ -110,7 +110,10 @@ class TraceSearch {
     for (std::size_t i = 0; i < steps; ++i) result_.schedule.push_back({static_cast<std::uint8_t>(path_[i].event.thread), 0});
   }
 
-  bool done() const { return result_.executions >= max_executions_ || result_.violation.property != Property::none; }
+  bool done() const {
+    return result_.executions >= max_executions_ || result_.violation.property != Property::none ||
+           progress_.cancelled.load(std::memory_order_relaxed);
+  }
 
   Set enabled() {
     Set set = 0;
@@ -126,7 +129,7 @@ class TraceSearch {
     }
     driver_.judge_end();
     if (driver_.violated()) found(path_.size() - 1);
-    ++result_.executions;
+    progress_.states.store(++result_.executions, std::memory_order_relaxed);
     result_.traces.insert(trace_);
   }
 
@@ -208,6 +211,7 @@ class TraceSearch {
   Driver<ScMemory> driver_;
   std::uint64_t max_executions_;
   bool reduce_;
+  Progress& progress_;
   Traces result_;
   std::vector<Frame> path_;
   std::unordered_map<std::uintptr_t, Version> versions_;
@@ -215,19 +219,19 @@ class TraceSearch {
   std::uint64_t trace_ = 0;
 };
 
-Traces search(Program program, const Config& config, std::uint64_t max_executions, bool reduce) {
+Traces search(Program program, const Config& config, std::uint64_t max_executions, bool reduce, Progress& progress) {
   program.symmetric = false;  // a trace is about which thread does what
-  return std::make_unique<TraceSearch>(program, config, max_executions, reduce)->run();
+  return std::make_unique<TraceSearch>(program, config, max_executions, reduce, progress)->run();
 }
 
 }  // namespace
 
-Traces all_interleavings(const Program& program, const Config& config, std::uint64_t max_executions) {
-  return search(program, config, max_executions, false);
+Traces all_interleavings(const Program& program, const Config& config, std::uint64_t max_executions, Progress& progress) {
+  return search(program, config, max_executions, false, progress);
 }
 
-Traces dpor(const Program& program, const Config& config, std::uint64_t max_executions) {
-  return search(program, config, max_executions, true);
+Traces dpor(const Program& program, const Config& config, std::uint64_t max_executions, Progress& progress) {
+  return search(program, config, max_executions, true, progress);
 }
 
 }  // namespace fairlock::check

@@ -1,8 +1,6 @@
 #include "check/weak_memory.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 namespace fairlock::check {
@@ -28,10 +26,7 @@ void WeakMemory::reset() { fixed_ = Fixed{}; }
 unsigned WeakMemory::location(const Operation& op) {
   auto& known = location_of_[world_.offset(reinterpret_cast<const void*>(op.address)) / 4];
   if (known == 0) {
-    if (locations_known_ == max_locations) {
-      std::fprintf(stderr, "fairlock: the scenario touches more than %u locations\n", max_locations);
-      std::abort();
-    }
+    if (locations_known_ == max_locations) throw TooLarge("the scenario touches more words than the weak memory model has room for");
     known = ++locations_known_;
   }
   const unsigned location = known - 1u;
@@ -96,7 +91,7 @@ unsigned WeakMemory::outcomes(unsigned t) {
 
 void WeakMemory::take(unsigned t, unsigned outcome) {
   const Operation op = world_.thread(t).pending;
-  if (world_.dead(op.address)) return world_.violate(Property::destroyed, world_.show(op) + " after another thread destroyed the lock");
+  if (world_.dead(op.address)) return world_.violate(Property::destroyed, world_.show(op) + " after another thread destroyed or freed it");
   Effect effect = Effect::none;
   unsigned position = 0, count = 0;
   each_outcome(t, [&](Effect e, unsigned p) {
@@ -165,10 +160,7 @@ void WeakMemory::read(unsigned t, unsigned l, unsigned position, bool acquire) {
 
 void WeakMemory::insert(unsigned t, unsigned l, unsigned position, std::uint64_t value, bool release, const Message* carried) {
   auto& list = fixed_.lists[l];
-  if (list.length == max_list || fixed_.messages == max_messages) {
-    std::fprintf(stderr, "fairlock: the scenario writes too often for the weak memory model\n");
-    std::abort();
-  }
+  if (list.length == max_list || fixed_.messages == max_messages) throw TooLarge("the scenario writes more often than the weak memory model has room for");
   if (position < list.length) {  // into the middle: every view of what lies behind moves up
     const auto shift = [&](View& view) { view[l] += view[l] >= position; };
     for (auto& views : fixed_.threads) {

@@ -82,6 +82,10 @@ void World::run_fiber(void* argument) {
   const auto t = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(argument));
   world.program_.body(world.fixture(), t, world.config_.episodes);
   auto& thread = world.moving.threads[t];
+  while (thread.keeps > 0) {  // as at the end of a native thread
+    const auto [free, spare] = thread.kept[--thread.keeps];
+    free(spare);
+  }
   thread.finished = true;
   fairlock_switch(&thread.sp, world.driver_sp_);
 }
@@ -113,7 +117,7 @@ std::uint64_t World::local_hash(unsigned t) {
   if (thread.finished) return scramble(t, 0xf171);
   std::uint64_t hash = hash_bytes(t, static_cast<const std::byte*>(thread.sp), live_stack(t));
   hash = hash_bytes(hash, part(t), own_used_);
-  if (config_.mutation) hash = scramble(hash, scramble(thread.remembered, (thread.remembers * 2u + thread.has_delayed) * 256u + thread.matches));
+  if (config_.mutation) hash = scramble(hash, scramble(thread.remembered, (thread.remembers * 2u + thread.has_delayed) * 256u + thread.matches + (thread.has_delayed ? thread.delayed.operand * 512 + thread.delayed.address * 3 : 0)));
   return scramble(hash, thread.placed + thread.leaving * 2u + thread.steps * 4u + thread.created * 8u);
 }
 
@@ -129,7 +133,7 @@ std::uint64_t World::post(const Operation& op) {
 }
 
 std::uint64_t World::perform(const Operation& op) {
-  if (self_ == nobody) return read(op.address, op.width);  // between runs: a look from outside
+  if (self_ == nobody) return op.kind == Kind::fence ? 0 : read(op.address, op.width);  // between runs: a look from outside
   if (op.kind != Kind::fence) expect_owned(op.address);
   if (config_.mutation) return mutate(*config_.mutation, *this, moving.threads[self_], op, [this](const Operation& o) { return post(o); });
   return post(op);
@@ -137,6 +141,7 @@ std::uint64_t World::perform(const Operation& op) {
 
 void World::expect_owned(std::uintptr_t address) {
   if (address - base() >= arena_size) stop(Property::wild, letter(self_) + " followed a pointer to nowhere");
+  if (dead(address)) stop(Property::destroyed, letter(self_) + " touched what another thread has destroyed or freed");
 }
 
 bool World::all_finished() const {
@@ -148,6 +153,8 @@ bool World::all_finished() const {
 std::uint64_t World::hash() const {
   std::uint64_t hash = moving.memory_hash;
   for (unsigned t = 0; t < config_.threads; ++t) hash += moving.threads[t].local_hash;
+  for (const auto& freed : moving.freed)
+    if (freed.any()) hash += scramble(std::hash<std::bitset<112>>{}(freed), static_cast<std::uint64_t>(&freed - &moving.freed[0]) + 0x40);
   for (unsigned l = 0; l < program_.locks; ++l) {
     const auto& line = moving.lines[l];
     std::uint64_t order = line.length + line.destroyed * 8u;
@@ -240,9 +247,22 @@ int World::lock_at(std::uintptr_t address) const {
 }
 
 bool World::dead(std::uintptr_t address) const {
-  if (!program_.destroys) return false;
-  const int lock = lock_at(address);
-  return lock >= 0 && moving.lines[static_cast<unsigned>(lock)].destroyed != 0;
+  if (const int lock = lock_at(address); lock >= 0) return moving.lines[static_cast<unsigned>(lock)].destroyed != 0;
+  const auto parts = address - reinterpret_cast<std::uintptr_t>(part(0));
+  if (parts >= max_threads * part_size) return false;
+  const auto owner = parts / part_size, at = parts % part_size;
+  return at < own_size ? moving.threads[owner].finished : moving.freed[owner][(at - own_size) / 8];
+}
+
+void World::destroy(const void* object, std::size_t size) {
+  const auto parts = reinterpret_cast<std::uintptr_t>(object) - reinterpret_cast<std::uintptr_t>(part(0));
+  const auto first = (parts % part_size - own_size) / 8;
+  for (std::size_t i = 0; i < (size + 7) / 8; ++i) moving.freed[parts / part_size].set(first + i);
+}
+
+void World::keep(void (*free)(void*), void* spare) {
+  auto& thread = moving.threads[self_];
+  thread.kept[thread.keeps++] = {free, spare};
 }
 
 bool World::in_line(const Line& line, unsigned t) {
@@ -363,7 +383,7 @@ void* World::own(unsigned type, std::size_t size, void (*name)(World&, const voi
     if (known == type) return part(self_) + offset;
   const auto offset = own_used_;
   own_used_ += (size + 7) / 8 * 8;
-  if (own_used_ > own_size) std::abort();
+  if (own_used_ > own_size) stop(Property::promise, "the scenario needs more words of a thread's own than the checker has room for");
   own_offsets_.emplace_back(type, offset);
   for (unsigned t = 0; t < config_.threads; ++t) {
     objects_.emplace_back(reinterpret_cast<std::uintptr_t>(part(t) + offset), letter(t));
@@ -376,7 +396,7 @@ void* World::create(std::size_t size, void (*name)(World&, const void*, const st
   auto& thread = moving.threads[self_];
   std::byte* const object = part(self_) + own_size + thread.created;
   thread.created = static_cast<std::uint16_t>(thread.created + (size + 7) / 8 * 8);
-  if (own_size + thread.created > part_size) std::abort();
+  if (own_size + thread.created > part_size) stop(Property::promise, "the scenario creates more elements than the checker has room for");
   const auto address = reinterpret_cast<std::uintptr_t>(object);
   for (const auto& [known, text] : objects_)
     if (known == address) return object;

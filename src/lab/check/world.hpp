@@ -7,9 +7,11 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -41,13 +43,18 @@ enum class Property : std::uint8_t {
   deadlock,    // nobody can go on: a lost wake-up, or a line that never moves
   order,       // FIFO, or the bound on bypass
   race,        // what the lock protects is not ordered by happens-before
-  destroyed,   // a release touched the lock after the next owner destroyed it
+  destroyed,   // a lock was touched after the next owner destroyed it, or an element after it was freed
   unlocked,    // everybody left, and the lock is not free (a semaphore: not all permits are back)
   torn,        // a reader accepted a record that nobody wrote
   wild,        // an access to memory that belongs to nobody
   promise,     // the algorithm itself stopped
 };
 const char* name_of(Property);
+
+// A scenario that the checker has no room for.
+struct TooLarge : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 struct Mutation;  // mutant.hpp
 
@@ -66,6 +73,8 @@ struct Thread {
   std::uint64_t version;    // changes whenever it runs: a stack of the same version need not be copied back
   std::uint64_t local_hash; // of its stack and its own words: with the arena they determine what it will do
   // What a mutation remembers (mutant.hpp).
+  std::array<std::pair<void (*)(void*), void*>, 2> kept;  // what to free at its end
+  std::uint8_t keeps;
   Operation delayed;
   bool has_delayed;
   std::uint8_t matches;
@@ -92,6 +101,7 @@ struct Moving {
   std::uint64_t memory_hash;  // of the values in the arena that are not a thread's own
   Property violated;
   unsigned violation_text;    // index into World::texts_
+  std::array<std::bitset<112>, max_threads> freed;  // of the eight-byte words that each thread created
   std::array<Line, max_locks> lines;
   std::array<Thread, max_threads> threads;  // last: snapshots copy only those that exist
 };
@@ -155,7 +165,7 @@ class World {
   // Effects common to all memory models: bookkeeping of who stands where.
   void note_change(unsigned t, std::uintptr_t address);  // by an RMW
   void note_access(unsigned t);
-  bool dead(std::uintptr_t address) const;
+  bool dead(std::uintptr_t address) const;  // of a lock that was destroyed, or an element that was freed
 
   std::uint64_t read(std::uintptr_t address, unsigned width) const {
     std::uint64_t value = 0;
@@ -177,6 +187,8 @@ class World {
   unsigned self() const { return self_; }
   void* own(unsigned type, std::size_t size, void (*name)(World&, const void*, const std::string&));
   void* create(std::size_t size, void (*name)(World&, const void*, const std::string&));
+  void destroy(const void* object, std::size_t size);
+  void keep(void (*free)(void*), void* spare);
   void stop(Property property, std::string what);  // does not return to the algorithm
   const Config& config() const { return config_; }
   std::byte* domain_memory() { return arena_.get(); }
