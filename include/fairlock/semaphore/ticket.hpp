@@ -58,7 +58,7 @@ class TicketSemaphore {
     visit("grant", grant_);
   }
 
- private:
+ protected:  // the TWA semaphore waits elsewhere, but counts the same way
   using Word = Placed<P, O.layout, typename P::template atomic<std::uint64_t>>;
 
   Word ticket_;

@@ -2,10 +2,8 @@
 // domain's array, so a release invalidates at most `threshold` waiters. (Dice, Kogan 2025; Listing 2 of the semaphore
 // paper.)
 //
-//   field       holds                                           written by
-//   ticket_     the next ticket to hand out                     each arrival
-//   grant_      how many tickets are admitted: those below it   each release
-//   counter(t)  changes when ticket t turns near                the release that brings it within the threshold
+//   ticket_, grant_   as in the ticket semaphore, whose try_acquire and value are ours too
+//   counter(t)        changes when ticket t turns near; written by the release that brings it within the threshold
 //
 // A release pokes the slots of the tickets that it turns near. With `fast_path` it looks at ticket_ first and pokes only for
 // tickets that have been drawn. Then the releaser writes grant_ and reads ticket_, the waiter writes ticket_ and reads grant_
@@ -18,8 +16,7 @@
 
 #include <fairlock/domain.hpp>
 #include <fairlock/hash.hpp>
-#include <fairlock/layout.hpp>
-#include <fairlock/properties.hpp>
+#include <fairlock/semaphore/ticket.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -32,8 +29,13 @@ struct TwaSemaphoreOptions {
 };
 
 template <Platform P, TwaSemaphoreOptions O = TwaSemaphoreOptions{}>
-class TwaSemaphore {
+class TwaSemaphore : public TicketSemaphore<P, TicketSemaphoreOptions{.layout = O.layout}> {
+  using Counts = TicketSemaphore<P, TicketSemaphoreOptions{.layout = O.layout}>;
+  using Counts::grant_, Counts::ticket_;
+
  public:
+  using Counts::Counts;
+
   static constexpr Properties properties{
       .name = "twa-semaphore",
       .source = "Dice, Kogan 2025; semaphore paper, Listing 2",
@@ -43,20 +45,9 @@ class TwaSemaphore {
       .space = "S*L + 4096",
   };
 
-  constexpr TwaSemaphore() = default;
-  explicit TwaSemaphore(std::uint64_t permits) { grant_.init(permits); }
-
   void acquire() {
     const auto mine = ticket_.fetch_add(1, order::relaxed);
     if (grant_.load(order::acquire) <= mine) [[unlikely]] wait(mine);
-  }
-
-  bool try_acquire() {
-    auto next = ticket_.load(order::relaxed);
-    do {
-      if (grant_.load(order::acquire) <= next) return false;
-    } while (!ticket_.compare_exchange(next, next + 1, order::relaxed));
-    return true;
   }
 
   void release(std::uint64_t permits = 1) {
@@ -67,25 +58,15 @@ class TwaSemaphore {
       P::fence_after_rmw();
       end = std::min(end, ticket_.load(order::relaxed));  // whoever draws a ticket from now on sees our grant
     }
-    if (end - first < P::slots() || end <= first) {
+    if (end <= first) return;
+    if (end - first < P::slots()) {
       for (auto near = first; near < end; ++near) poke(slot_of_ticket(O.hash, salt, near, P::slots()));
     } else {
       for (std::uint32_t i = 0; i < P::slots(); ++i) poke(i);  // so many permits that every slot is concerned
     }
   }
 
-  // Permits to be had just now; negative: so many threads are in line.
-  std::int64_t value() const { return static_cast<std::int64_t>(grant_.load(order::relaxed) - ticket_.load(order::relaxed)); }
-
-  template <class V>
-  void fields(V&& visit) const {
-    visit("ticket", ticket_);
-    visit("grant", grant_);
-  }
-
  private:
-  using Word = Placed<P, O.layout, typename P::template atomic<std::uint64_t>>;
-
   [[gnu::noinline]] void wait(std::uint64_t mine) {
     auto& far = P::domain().counters[slot_of_ticket(O.hash, P::salt(this), mine, P::slots())];
     if constexpr (O.fast_path) P::fence(order::seq_cst);  // our ticket before any look at grant_ that makes us wait
@@ -99,9 +80,6 @@ class TwaSemaphore {
   }
 
   static void poke(std::uint32_t index) { P::domain().counters[index].fetch_add(1, order::release); }
-
-  Word ticket_;
-  Word grant_;
 };
 
 }  // namespace v0
