@@ -65,7 +65,7 @@ class TicketLock {
     visit("grant", grant_);
   }
 
- private:
+ protected:  // TWA waits elsewhere, but counts the same way
   using Word = Placed<P, O.layout, typename P::template atomic<std::uint64_t>>;
 
   void await_turn(std::uint64_t mine) {

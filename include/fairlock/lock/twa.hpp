@@ -2,18 +2,15 @@
 // ticket lock; far ones watch a slot of the domain's array, so a release invalidates at most `threshold` waiters.
 // (Dice, Kogan 2019; Listing 1.1.)
 //
-//   field       holds                                   written by
-//   ticket_     the next ticket to hand out             each arrival
-//   grant_      the ticket now admitted                 the owner, on release
-//   slot(t)     changes when ticket t turns near        the release that admits ticket t - threshold
+//   ticket_, grant_   as in the ticket lock, whose try_acquire is ours too
+//   slot(t)           changes when ticket t turns near; written by the release that admits ticket t - threshold
 //
 // A slot says nothing but "look at grant_ again": collisions cost a look. With `hapax` the slot is given a hapax instead
 // of an increment.
 #pragma once
 
-#include <fairlock/episode.hpp>
 #include <fairlock/hapax.hpp>
-#include <fairlock/layout.hpp>
+#include <fairlock/lock/ticket.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -27,9 +24,12 @@ struct TwaOptions {
 };
 
 template <Platform P, TwaOptions O = TwaOptions{}>
-class TwaLock {
+class TwaLock : public TicketLock<P, TicketOptions{.layout = O.layout}> {
+  using Counts = TicketLock<P, TicketOptions{.layout = O.layout}>;
+  using Counts::grant_, Counts::ticket_;
+
  public:
-  using Episode = NoContext;
+  using Episode = typename Counts::Episode;
 
   static constexpr Properties properties{
       .name = "twa",
@@ -52,12 +52,6 @@ class TwaLock {
     return {};
   }
 
-  std::optional<Episode> try_acquire() {
-    auto now = grant_.load(order::acquire);  // 64-bit tickets never recur
-    if (!ticket_.cas(now, now + 1, order::relaxed)) return std::nullopt;
-    return Episode{};
-  }
-
   void release(Episode) {
     // The salt before the store: afterwards the lock may already be gone.
     const auto salt = P::salt(this);
@@ -70,17 +64,7 @@ class TwaLock {
     else poked.fetch_add(1, order::release);
   }
 
-  bool locked() const { return ticket_.load(order::relaxed) != grant_.load(order::relaxed); }
-
-  template <class V>
-  void fields(V&& visit) const {
-    visit("ticket", ticket_);
-    visit("grant", grant_);
-  }
-
  private:
-  using Word = Placed<P, O.layout, typename P::template atomic<std::uint64_t>>;
-
   void wait(std::uint64_t mine, std::uint64_t now) {
     if (mine - now > O.threshold) {
       auto& far = slot(P::salt(this), mine);
@@ -99,9 +83,6 @@ class TwaLock {
     if constexpr (O.hapax) return P::domain().notices[index];
     else return P::domain().counters[index];
   }
-
-  Word ticket_;
-  Word grant_;
 };
 
 }  // namespace v0
