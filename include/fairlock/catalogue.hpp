@@ -109,7 +109,8 @@ using Variations = EntryList<
     Entry<"twa/hash-gray", TwaLock<P, TwaOptions{.hash = TicketHash::gray}>>,
     Entry<"twa/hash-mixed", TwaLock<P, TwaOptions{.hash = TicketHash::mixed}>>,
     Entry<"twa/slots-by-cpus", TwaLock<P>, DomainOptions{.slots_by_cpus = true}>,
-    Entry<"twa/hapax", TwaLock<P, TwaOptions{.hapax = true}>>,
+    Entry<"twa/hapax", TwaLock<P, TwaOptions{.far = Far::notice}>>,
+    Entry<"twa/chain", TwaLock<P, TwaOptions{.far = Far::chain}>>,
     Entry<"twa/early-fetch", TwaLock<P, TwaOptions{.early_fetch = true}>>,
     Entry<"twa/sequestered", TwaLock<P, TwaOptions{.layout = Layout::sequestered}>>,
     Entry<"tidex/per-episode", TidexLock<P, TidexOptions{.identity = Identity::episode}>>,
@@ -128,6 +129,7 @@ using Variations = EntryList<
     Entry<"hapax/lanes-node", HapaxLock<P>, DomainOptions{.lanes = 8, .lane = Lane::node}>,
     Entry<"hapax/lanes-previous", HapaxLock<P>, DomainOptions{.lanes = 4, .lane = Lane::previous}>,
     Entry<"hapax/small-blocks", HapaxLock<P>, DomainOptions{.block_bits = 1}>,
+    Entry<"hapax-vw/watch-depart", HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::watch_depart}>>,
     Entry<"hapax-vw/invisible", HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::wait_invisibly}>>,
     Entry<"hapax-vw/two-stage", HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::wait_invisibly, .patience = 1000}>>,
     Entry<"hapax-vw/fence-cas", HapaxVwLock<P, HapaxVwOptions{.catch_late = VwCatch::fence_cas, .look_first = false}>>,
@@ -143,7 +145,9 @@ using Variations = EntryList<
 template <Platform P>
 using Semaphores = EntryList<
     SemaphoreEntry<"ticket-semaphore", TicketSemaphore<P>>,
-    SemaphoreEntry<"twa-semaphore", TwaSemaphore<P>>>;
+    SemaphoreEntry<"twa-semaphore", TwaSemaphore<P>>,
+    SemaphoreEntry<"twa-semaphore-futex", TwaSemaphore<P, TwaSemaphoreOptions{.threshold = 0, .far = Far::futex}>>,
+    SemaphoreEntry<"twa-semaphore-chain", TwaSemaphore<P, TwaSemaphoreOptions{.threshold = 0, .far = Far::chain}>>>;
 
 template <Platform P>
 using SemaphoreVariations = EntryList<

@@ -6,7 +6,9 @@
 //   counters      TWA: how often the slot was poked           releases (fetch_add)
 //   notices       Hapax: the last hapax that departed here    releases (exchange)
 //   visible       Hapax: the hapax that one waiter waits for  that waiter (0 -> hapax), its predecessor (hapax -> 0)
+//   chains        the head of a waiting chain                 waiters and those who wake them (chain.hpp)
 //   queue_nodes   qspinlock: a thread's place in a queue      that thread, its predecessor, its successor
+//   left          who abandoned a line that goes on           those who leave, and those who pass them over (left.hpp)
 //   threads       which small thread numbers are taken        thread start and exit
 //
 // The kinds of slot never share a word: a TWA increment of a stale hapax would be a false hand-over.
@@ -29,6 +31,7 @@ struct DomainOptions {
   unsigned lanes = 1;           // sources of hapax blocks; a power of two, at most Domain::max_lanes
   Lane lane = Lane::first;
   unsigned block_bits = 16;     // a block holds 2^block_bits hapaxes
+  unsigned left = 4096;         // how many may have left a line, or wait with a timeout, at once; more wait at the door
   unsigned threads = 4096;      // small numbers for threads; when they are used up, a thread goes without
 };
 
@@ -63,10 +66,21 @@ struct Domain {
     }
   };
 
+  struct LeftEntry {
+    Word state, key, value;
+    typename Memory::template atomic<std::uint32_t> who;
+  };
+  static constexpr unsigned left_size = Memory::left_size;
+
   LaneHead lanes[max_lanes];
   alignas(Memory::page) Word counters[Memory::max_slots];
   alignas(Memory::page) Word notices[Memory::max_slots];
   alignas(Memory::page) Word visible[Memory::max_slots];
+  alignas(Memory::page) typename Memory::template atomic<void*> chains[Memory::max_slots];
+  alignas(Memory::sector) Word leavers;
+  alignas(Memory::sector) Word reserved;
+  alignas(Memory::sector) typename Memory::template atomic<std::uint32_t> reach;
+  LeftEntry left[left_size];
   QueueNode queue_nodes[Memory::max_threads];
   Word threads[(Memory::max_threads + 63) / 64];
 
@@ -77,6 +91,16 @@ struct Domain {
       visit("counter", i, counters[i]);
       visit("notice", i, notices[i]);
       visit("visible", i, visible[i]);
+      visit("chain", i, chains[i]);
+    }
+    visit("leavers", leavers);
+    visit("reserved", reserved);
+    visit("reach", reach);
+    for (unsigned i = 0; i < left_size; ++i) {
+      visit("left.state", i, left[i].state);
+      visit("left.key", i, left[i].key);
+      visit("left.value", i, left[i].value);
+      visit("left.who", i, left[i].who);
     }
     for (unsigned i = 0; i < Memory::max_threads; ++i) {
       visit("queue.next", i, queue_nodes[i].next);

@@ -5,6 +5,7 @@
 // Passing it through the body costs a store to a line that others want; a lock without context has an empty episode.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include <fairlock/properties.hpp>
+#include <fairlock/until.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -31,6 +33,22 @@ template <class L>
 concept TryLock = EpisodicLock<L> && requires(L lock) {
   { lock.try_acquire() } -> std::same_as<std::optional<typename L::Episode>>;
 };
+
+template <class L>
+concept TimedLock = EpisodicLock<L> && requires(L lock, Deadline until) {
+  { lock.acquire_until(until) } -> std::same_as<std::optional<typename L::Episode>>;
+};
+
+// The form of a lock whose waiters may leave early, where that is another one.
+namespace detail {
+template <class L>
+struct TimedForm { using type = L; };
+template <class L>
+  requires requires { typename L::Timed; }
+struct TimedForm<L> { using type = typename L::Timed; };
+}  // namespace detail
+template <EpisodicLock L>
+using timed_form = typename detail::TimedForm<L>::type;
 
 #ifdef NDEBUG
 inline constexpr bool debug = false;
@@ -81,10 +99,25 @@ class Mutex {
   bool try_lock()
     requires TryLock<L>
   {
-    auto episode = body_.lock.try_acquire();
-    if (!episode) return false;
-    body_.episode = *episode;
-    return true;
+    return keep(body_.lock.try_acquire());
+  }
+
+  bool try_lock_until(std::uint64_t deadline)
+    requires TimedLock<L>
+  {
+    return keep(body_.lock.acquire_until(Deadline{deadline}));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when)
+    requires TimedLock<L>
+  {
+    return try_lock_for(when - Clock::now());
+  }
+  template <class Rep, class Period>
+  bool try_lock_for(const std::chrono::duration<Rep, Period>& time)
+    requires TimedLock<L>
+  {
+    return keep(body_.lock.acquire_until(deadline_in(time)));
   }
 
   void unlock() {
@@ -95,6 +128,11 @@ class Mutex {
   }
 
  private:
+  bool keep(const std::optional<typename L::Episode>& episode) {
+    if (episode) body_.episode = *episode;
+    return episode.has_value();
+  }
+
   detail::Body<L, Debug> body_{};
 };
 

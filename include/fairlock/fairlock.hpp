@@ -2,25 +2,64 @@
 #pragma once
 
 #include <fairlock/catalogue.hpp>
+#include <fairlock/chain.hpp>
 #include <fairlock/hapax_seqlock.hpp>
 #include <fairlock/platform/native.hpp>
+#include <fairlock/waiting/monitor.hpp>
+#include <fairlock/waiting/park.hpp>
 #include <fairlock/waiting/spin.hpp>
 #include <fairlock/waiting/yield.hpp>
 
 namespace fairlock {
 inline namespace v0 {
 
+// spin-then-park, unless the lock's waiters cannot sleep: then yield.
+struct DefaultWaiting {};
+
+namespace detail {
+template <FixedString Name, class Waiting>
+struct Choice {
+  static constexpr bool parkable = lock_named<Native<Spin>, Name>::properties.parkable;
+  static constexpr bool by_default = std::is_same_v<Waiting, DefaultWaiting>;
+  using Chosen = std::conditional_t<!by_default, Waiting, std::conditional_t<parkable, SpinThenPark, Yield>>;
+  static_assert(parkable || !Chosen::sleeps, "the waiters of this lock cannot sleep: choose Spin, Yield or Monitor");
+  using Lock = lock_named<Native<Chosen>, Name>;
+};
+template <class Waiting>
+using policy = std::conditional_t<std::is_same_v<Waiting, DefaultWaiting>, SpinThenPark, Waiting>;
+}  // namespace detail
+
 // A lock of the catalogue by name, with a waiting policy; the episode is the caller's to keep (Guard, with).
-template <FixedString Name, class Waiting = Yield>
-using lock = lock_named<Native<Waiting>, Name>;
+template <FixedString Name, class Waiting = DefaultWaiting>
+using lock = typename detail::Choice<Name, Waiting>::Lock;
 
 // The same as a C++ Lockable: the episode is kept in the lock body.
-template <FixedString Name, class Waiting = Yield>
+template <FixedString Name, class Waiting = DefaultWaiting>
 using mutex = Mutex<lock<Name, Waiting>>;
 
+// And as a TimedLockable, for the locks that can be left: `fairlock list` says which.
+template <FixedString Name, class Waiting = DefaultWaiting>
+using timed_mutex = Mutex<timed_form<lock<Name, Waiting>>>;
+
 // A counting semaphore of the catalogue by name.
-template <FixedString Name, class Waiting = Yield>
-using semaphore = semaphore_named<Native<Waiting>, Name>;
+template <FixedString Name, class Waiting = DefaultWaiting>
+using semaphore = semaphore_named<Native<detail::policy<Waiting>>, Name>;
+
+using interrupt = Interrupt<Native<>>;
+using interruptible = Interruptible<Native<>>;
+
+// Waits, asleep, until condition() holds; false if `until` came first. Whoever makes it hold calls signal(key) afterwards. The key is
+// any address that both agree on, usually that of what the condition reads; the condition must be cheap, must not wait, and may be
+// evaluated by the thread that signals.
+template <class C, Until U = Forever>
+bool wait_until(const void* key, const C& condition, const U& until = {}) {
+  return Chains<Native<>>::wait_until(Native<>::key(key), condition, until);
+}
+
+inline void signal(const void* key) {
+  Native<>::fence(order::seq_cst);
+  Chains<Native<>>::signal(Native<>::key(key));
+}
 
 }  // namespace v0
 }  // namespace fairlock

@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#include <fairlock/platform.hpp>
+
 namespace fairlock {
 inline namespace v0 {
 
@@ -62,6 +64,11 @@ constexpr std::uint32_t slot_of_hapax(HapaxHash hash, std::uint32_t salt, std::u
   }
   return 0;
 }
+
+// What stands for an object and a number when a waiter is looked for on the chains. Objects are scattered; the numbers of one
+// object walk through all the chains, side by side: nobody watches a chain, and a release that looks at the next one in vain finds it in
+// its cache.
+constexpr Key key_of(std::uint32_t salt, std::uint64_t number) { return (std::uint64_t{salt} * 0x9e3779b97f4a7c15ULL >> 40) + number; }
 
 }  // namespace v0
 }  // namespace fairlock

@@ -9,15 +9,26 @@
 //   plain<T>                               memory that one thread at a time owns, and that travels between them
 //   await(where, condition, order)         wait until the value at `where` satisfies `condition`; returns that value
 //   await_briefly(where, condition, n)     the same, but may give up after a while: an optional value
-//   await_paced(where, condition, pace)    the same as await, with pace(value) pauses between two looks
+//   await_paced(where, condition, pace, u) the same as await_until, with pace(value) pauses between two looks
 //   await_exchange(where, v, condition)    exchange v in until the value that came out satisfies `condition`
+//   await_until(where, condition, until)   the same as await, but gives up when `until` comes: an optional value (until.hpp)
+//   over(until) / soon(until)              whether it has come / itself, or a little while from now
+//   publish(where, value, keys...)         write, with release, what ends a wait
+//   signal(keys...)                        the same after an RMW that ended a wait
+//   key(object, n)                         what a waiter that may sleep waits for: a word, or a lock and a number
+//   sleeps                                 whether waiters may sleep, so that publish and signal have somebody to wake
+//   watch(gate, until)                     wait for the gate of a waiting chain (chain.hpp)
+//   park(word, value, until) / unpark      sleep on a 32-bit word while it has that value (platform/parking.hpp)
+//   now()                                  nanoseconds of a steady clock
 //   pause(n)                               the bounded delay of backoff locks
 //   local<T>()                             the calling thread's own T, all zero at first; trivially destructible
+//   scoped<T>                              a T of the current scope that other threads may see, behind * and ->
 //   create<T>() / destroy(T*)              an object that outlives the call and may circulate between threads
 //   keep(free, spare)                      at this thread's exit, free(spare); called once per kind of object
 //   self()                                 a small number of the calling thread, below max_threads (or equal: none left)
 //   random(), cpu(), node()                deterministic where time is simulated
 //   salt(object)                           what stands for the object's address in a hash: the same in every mapping
+//   identity(object)                       what stands for the object in a table: no other has it, and no hapax is equal to it
 //   domain()                               the place of what locks share
 //   stop(who, what)                        a broken promise of the caller: say so, and end
 #pragma once
@@ -55,14 +66,23 @@ concept AtomicOf = requires(A a, const A c, T v, std::memory_order o) {
 
 struct DomainOptions;  // domain.hpp
 
+// Stands for what a sleeping waiter waits for. Waiters for other things may have the same: that costs a needless wake-up.
+using Key = std::uint64_t;
+
 template <class P>
 concept Platform = AtomicOf<typename P::template atomic<std::uint64_t>, std::uint64_t> &&
                    AtomicOf<typename P::template atomic<void*>, void*> &&
                    requires(typename P::template atomic<std::uint64_t> a, bool (*is)(std::uint64_t),
-                            unsigned (*pace)(std::uint64_t), const void* object) {
+                            const void* object, Key key) {
                      { P::await(a, is, order::acquire) } -> std::same_as<std::uint64_t>;
+                     { P::await(a, is, order::acquire, key) } -> std::same_as<std::uint64_t>;
+                     P::publish(a, std::uint64_t{1});
+                     P::publish(a, std::uint64_t{1}, key);
+                     P::signal(key);
+                     { P::key(object) } -> std::same_as<Key>;
+                     { P::key(object, std::uint64_t{1}) } -> std::same_as<Key>;
+                     { P::sleeps } -> std::convertible_to<bool>;
                      { P::await_briefly(a, is, 1u, order::acquire) } -> std::same_as<std::optional<std::uint64_t>>;
-                     { P::await_paced(a, is, pace, order::acquire) } -> std::same_as<std::uint64_t>;
                      { P::await_exchange(a, 1u, is, order::acquire) } -> std::same_as<std::uint64_t>;
                      P::fence(order::seq_cst);
                      P::fence_after_rmw();
@@ -73,6 +93,7 @@ concept Platform = AtomicOf<typename P::template atomic<std::uint64_t>, std::uin
                      { P::cpu() } -> std::convertible_to<unsigned>;
                      { P::node() } -> std::convertible_to<unsigned>;
                      { P::salt(object) } -> std::same_as<std::uint32_t>;
+                     { P::identity(object) } -> std::same_as<std::uint64_t>;
                      { P::slots() } -> std::convertible_to<std::uint32_t>;
                      { P::options() } -> std::convertible_to<const DomainOptions&>;
                      P::domain();

@@ -58,7 +58,7 @@ class AndersonLock {
     const auto place = (mine + 1) % O.threads;
     // serving_ first: it may run ahead of the flag, but never behind, or an arrival would count one too many.
     serving_.store(mine + 1, order::release);
-    flags_[place].store(go(place), order::release);
+    P::publish(flags_[place], go(place));
   }
 
   bool locked() const { return next_.load(order::relaxed) != serving_.load(order::relaxed); }

@@ -57,7 +57,7 @@ class ClhLock {
 
   void release(Episode episode) {
     if (episode.before) Nodes::give(episode.before);
-    episode.mine->locked.store(0, order::release);
+    P::publish(episode.mine->locked, 0u);
   }
 
   bool locked() const {

@@ -68,8 +68,25 @@ class HapaxLock {
     if (depart_.load(order::acquire) == before) [[likely]] return episode(mine, false);
     if (O.looks != 0 && P::await_briefly(depart_, [=](auto now) { return now == before; }, O.looks, order::acquire))
       return episode(mine, true);
-    if (Slots::await_departure(depart_, P::salt(this), before, O.notify != Notify::always))
+    if (Slots::await_departure(depart_, this, before, O.notify != Notify::always, Forever{}).collided)
       Hapaxes<P>::avoid_collision(O.after_collision);
+    return episode(mine, true);
+  }
+
+  template <Until U>
+  std::optional<Episode> acquire_until(const U& until) {
+    if (const auto got = try_acquire()) return got;
+    while (!Left<P>::try_reserve()) {
+      if (!Left<P>::wait_at_the_door(until)) return std::nullopt;
+      if (const auto got = try_acquire()) return got;
+    }
+    const auto mine = Hapaxes<P>::next();
+    const auto waited = Slots::await_departure(depart_, this, arrive_.exchange(mine, order::acq_rel), O.notify != Notify::always, until);
+    if (!waited.admitted) {
+      Slots::leave(arrive_, mine, waited.before, [=, this] { Slots::poke(P::salt(this), mine); });
+      return std::nullopt;
+    }
+    Left<P>::give_up_reservation();
     return episode(mine, true);
   }
 
@@ -85,7 +102,7 @@ class HapaxLock {
   void release(Episode held) {
     const auto mine = hapax(held);
     const auto salt = P::salt(this);
-    depart_.store(mine, order::release);
+    P::publish(depart_, mine, Slots::key(salt, mine));
     if constexpr (O.notify != Notify::always) {
       if (!waited(held)) {
         P::fence(order::seq_cst);

@@ -48,7 +48,7 @@ class Hemlock {
     Element* const mine = Source::take();
     if (Element* const before = tail_.exchange(mine, order::acq_rel)) {
       P::await(before->grant, [this](auto lock) { return lock == this; }, order::acquire);
-      before->grant.store(nullptr, order::release);  // its owner waits for this before it uses the element again
+      P::publish(before->grant, nullptr);  // its owner waits for this before it uses the element again
     }
     return keep(mine);
   }
@@ -65,7 +65,7 @@ class Hemlock {
     Element* const mine = element(episode);
     // The look before the atomic is for the contended case: a CAS that must fail still takes the line.
     if (tail_.load(order::relaxed) != mine || !tail_.cas(mine, nullptr, order::release)) {
-      mine->grant.store(this, order::release);
+      P::publish(mine->grant, this);
       P::await(mine->grant, [](auto lock) { return lock == nullptr; }, order::acquire);
     }
     Source::give(mine);

@@ -69,7 +69,7 @@ class LifoLock {
       if (top == locked_empty()) {
         if (top_.compare_exchange(top, nullptr, order::acq_rel)) return;
       } else if (top_.compare_exchange(top, top->next.load(order::relaxed), order::acq_rel)) {
-        return top->gate.store(1, order::release);
+        return P::publish(top->gate, 1u);
       }
     }
   }

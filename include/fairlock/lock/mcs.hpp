@@ -44,7 +44,7 @@ class McsLock {
     Node* const mine = fresh();
     if (Node* const before = tail_.exchange(mine, order::acq_rel)) {
       mine->locked.init(1);  // still unseen: the predecessor learns of the node by the next store
-      before->next.store(mine, order::release);
+      P::publish(before->next, mine);
       P::await(mine->locked, [](auto locked) { return locked == 0; }, order::acquire);
     }
     return mine;
@@ -65,7 +65,7 @@ class McsLock {
       // Someone is between its exchange and its link: it will come.
       after = P::await(mine->next, [](auto next) { return next != nullptr; }, order::acquire);
     }
-    after->locked.store(0, order::release);
+    P::publish(after->locked, 0u);
     Nodes::give(mine);
   }
 

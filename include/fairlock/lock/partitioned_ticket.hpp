@@ -31,7 +31,7 @@ class PartitionedTicketLock {
 
   Episode acquire() {
     const auto mine = ticket_.fetch_add(1, order::relaxed);
-    P::await(grant(mine), [=](auto now) { return now == mine; }, order::acquire);
+    P::await(grant(mine), [=](auto now) { return now == mine; }, order::acquire, P::key(this, mine));
     return mine;
   }
 
@@ -41,7 +41,7 @@ class PartitionedTicketLock {
     return next;
   }
 
-  void release(Episode mine) { grant(mine + 1).store(mine + 1, order::release); }
+  void release(Episode mine) { P::publish(grant(mine + 1), mine + 1, P::key(this, mine + 1)); }
 
   bool locked() const {
     const auto next = ticket_.load(order::relaxed);

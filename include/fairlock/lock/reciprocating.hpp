@@ -80,10 +80,10 @@ class ReciprocatingLock {
 
   void release(Episode episode) {
     if (episode.successor) {
-      episode.successor->gate.store(episode.end, order::release);
+      P::publish(episode.successor->gate, episode.end);
     } else if (!arrivals_.cas(episode.end, nullptr, order::release)) {
       Element* const top = arrivals_.exchange(locked_empty(), order::acq_rel);
-      top->gate.store(episode.end, order::release);
+      P::publish(top->gate, episode.end);
     }
     Source::give(episode.mine);
   }

@@ -30,7 +30,6 @@ class TasLock {
       .source = O.look_first ? "Rudolph, Segall 1984" : "folklore",
       .spinning = "U+G",
       .order = Order::barging,
-      .parkable = O.backoff == 0,
   };
 
   Episode acquire() {
@@ -51,7 +50,15 @@ class TasLock {
     return Episode{};
   }
 
-  void release(Episode) { word_.store(0, order::release); }
+  template <Until U>
+  std::optional<Episode> acquire_until(const U& until) {
+    for (;;) {
+      if (const auto got = try_acquire()) return got;
+      if (!P::await_until(word_, [](auto now) { return now == 0; }, until, order::relaxed)) return std::nullopt;
+    }
+  }
+
+  void release(Episode) { P::publish(word_, 0u); }
 
   bool locked() const { return word_.load(order::relaxed) != 0; }
 

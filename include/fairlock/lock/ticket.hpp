@@ -1,23 +1,27 @@
-// Ticket lock: FIFO, two words, no context. Every waiter watches grant_, so each release invalidates them all.
+// Ticket lock: FIFO, two words, no context. Every waiter watches the grant, so each release invalidates them all.
 // With `backoff`, a waiter pauses between two looks in proportion to the number of threads before it (Scott & Brown,
 // Figure 4.7): fewer looks, the same line.
 //
-//   field     holds                        written by
-//   ticket_   the next ticket to hand out  each arrival
-//   grant_    the ticket now admitted      the owner, on release
+//   field         holds                                  written by
+//   line_.ticket  the next ticket to hand out            each arrival
+//   line_.grant   the ticket now admitted                the owner, on release
 //
-//   unlocked: ticket_ == grant_            in line: ticket_ - grant_ - 1
+//   unlocked: ticket == grant                            in line: ticket - grant - 1
+//
+// `timed` makes the lock one that waiters may leave (line.hpp). Then the release is an RMW and a look at the domain instead of a
+// store; where waiters may sleep a store is not enough anyway, and the lock is always timed.
 #pragma once
 
 #include <fairlock/episode.hpp>
-#include <fairlock/layout.hpp>
+#include <fairlock/line.hpp>
 
 namespace fairlock {
 inline namespace v0 {
 
 struct TicketOptions {
   unsigned backoff = 0;  // pauses for each thread ahead: about the length of a trivial critical section; 0: none
-  bool early_fetch = false;  // look at grant_ before the arrival's atomic
+  bool early_fetch = false;  // look at the grant before the arrival's atomic
+  bool timed = false;
   Layout layout = Layout::together;
 };
 
@@ -25,12 +29,13 @@ template <Platform P, TicketOptions O = TicketOptions{}>
 class TicketLock {
  public:
   using Episode = NoContext;
+  using Timed = TicketLock<P, TicketOptions{O.backoff, O.early_fetch, true, O.layout}>;
+  static constexpr bool timed = O.timed || P::sleeps;
 
   static constexpr Properties properties{
       .name = O.backoff ? "ticket-backoff" : "ticket",
       .source = O.backoff ? "Mellor-Crummey, Scott 1991; Scott & Brown, Figure 4.7" : "Reed, Kanodia 1979; TWA paper, Listing 1.1",
       .spinning = "U+G",
-      .parkable = O.backoff == 0,
       .paper_branches = O.backoff ? "-" : "1+0",
       .paper_misses = O.backoff ? "-" : "T",
       .paper_invalidations = O.backoff ? "-" : "10 (T)",
@@ -38,46 +43,57 @@ class TicketLock {
 
   Episode acquire() {
     if constexpr (O.early_fetch) {
-      // Safe because tickets never recur: if the ticket we draw is the one we saw admitted, nobody came in between.
-      const auto seen = grant_.load(order::acquire);
-      const auto mine = ticket_.fetch_add(1, order::relaxed);
-      if (seen != mine) await_turn(mine);
+      // Safe because the grant never passes the tickets by: if the ticket that we draw is one we saw admitted, it still is.
+      const auto seen = line_.grant_.load(order::acquire);
+      const auto mine = line_.arrive();
+      if (!Line::admits(seen, mine)) await_turn(mine, Forever{});
     } else {
-      await_turn(ticket_.fetch_add(1, order::relaxed));
+      await_turn(line_.arrive(), Forever{});
     }
     return {};
   }
 
   std::optional<Episode> try_acquire() {
-    // 64-bit tickets never recur: if ticket_ still equals the grant we read, the lock was free all along.
-    auto now = grant_.load(order::acquire);
-    if (!ticket_.cas(now, now + 1, order::relaxed)) return std::nullopt;
+    if (!line_.try_arrive()) return std::nullopt;
     return Episode{};
   }
 
-  void release(Episode) { grant_.store(grant_.load(order::relaxed) + 1, order::release); }
+  template <Until U>
+  std::optional<Episode> acquire_until(const U& until)
+    requires timed
+  {
+    const auto wait = [&](auto mine) { return await_turn(mine, until); };
+    if (!line_.acquire_until(until, wait, [this] { release({}); })) return std::nullopt;
+    return Episode{};
+  }
 
-  bool locked() const { return ticket_.load(order::relaxed) != grant_.load(order::relaxed); }
+  void release(Episode) {
+    if constexpr (timed) {
+      line_.release(1, [this](auto admitted, auto) { P::signal(P::key(this, admitted)); });
+    } else {
+      P::publish(line_.grant_, line_.grant_.load(order::relaxed) + 1);
+    }
+  }
+
+  bool locked() const { return line_.value() <= 0; }
 
   template <class V>
-  void fields(V&& visit) const {
-    visit("ticket", ticket_);
-    visit("grant", grant_);
-  }
+  void fields(V&& visit) const { line_.fields(visit); }
 
- protected:  // TWA waits elsewhere, but counts the same way
-  using Word = Placed<P, O.layout, typename P::template atomic<std::uint64_t>>;
+ protected:  // TWA waits elsewhere, but its line is the same
+  using Line = TicketLine<P, LineOptions{.initial = 1, .layout = O.layout}>;
 
-  void await_turn(std::uint64_t mine) {
-    const auto my_turn = [=](auto now) { return now == mine; };
+  template <Until U>
+  bool await_turn(std::uint64_t mine, const U& until) {
+    const auto my_turn = [=](auto now) { return Line::admits(now, mine); };
     if constexpr (O.backoff == 0)
-      P::await(grant_, my_turn, order::acquire);
+      return P::await_until(line_.grant_, my_turn, until, order::acquire, P::key(this, mine)).has_value();
     else
-      P::await_paced(grant_, my_turn, [=](auto now) { return O.backoff * static_cast<unsigned>(mine - now); }, order::acquire);
+      return P::await_paced(line_.grant_, my_turn, [=](auto now) { return O.backoff * static_cast<unsigned>(1 - Line::distance(now, mine)); },
+                            until, order::acquire, P::key(this, mine)).has_value();
   }
 
-  Word ticket_;
-  Word grant_;
+  Line line_;
 };
 
 }  // namespace v0

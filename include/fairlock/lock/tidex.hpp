@@ -41,11 +41,11 @@ class TidexLock {
   Episode acquire() {
     const Episode mine = identity();
     const auto before = arrive_.exchange(mine, order::acq_rel);
-    P::await(depart_, [=](auto now) { return now == before; }, order::acquire);
+    P::await(depart_, [=](auto now) { return now == before; }, order::acquire, P::key(this, before));
     return mine;
   }
 
-  void release(Episode mine) { depart_.store(mine, order::release); }
+  void release(Episode mine) { P::publish(depart_, mine, P::key(this, mine)); }
 
   bool locked() const { return arrive_.load(order::relaxed) != depart_.load(order::relaxed); }
 

@@ -1,15 +1,12 @@
-// TWA: a ticket lock augmented with a waiting array. Near waiters (within `threshold` of the head) watch grant_ as in a
-// ticket lock; far ones watch a slot of the domain's array, so a release invalidates at most `threshold` waiters.
+// TWA: a ticket lock augmented with a waiting array. Near waiters (within `threshold` of the head) watch the grant as in a
+// ticket lock; far ones wait in the domain (far.hpp), so a release invalidates at most `threshold` waiters.
 // (Dice, Kogan 2019; Listing 1.1.)
 //
-//   ticket_, grant_   as in the ticket lock, whose try_acquire is ours too
-//   slot(t)           changes when ticket t turns near; written by the release that admits ticket t - threshold
-//
-// A slot says nothing but "look at grant_ again": collisions cost a look. With `hapax` the slot is given a hapax instead
-// of an increment.
+//   line_     as in the ticket lock, whose try_acquire is ours too
+//   slot(t)   changes when ticket t turns near; written by the release that admits ticket t - threshold
 #pragma once
 
-#include <fairlock/hapax.hpp>
+#include <fairlock/far.hpp>
 #include <fairlock/lock/ticket.hpp>
 
 namespace fairlock {
@@ -18,18 +15,23 @@ inline namespace v0 {
 struct TwaOptions {
   unsigned threshold = 1;  // LongTermThreshold. 0: even the successor waits in the array
   TicketHash hash = TicketHash::weyl127;
-  bool hapax = false;
-  bool early_fetch = false;  // look at grant_ before the arrival's atomic
+  Far far = Far::counter;
+  bool early_fetch = false;  // look at the grant before the arrival's atomic
+  bool timed = false;
   Layout layout = Layout::together;
 };
 
 template <Platform P, TwaOptions O = TwaOptions{}>
-class TwaLock : public TicketLock<P, TicketOptions{.layout = O.layout}> {
-  using Counts = TicketLock<P, TicketOptions{.layout = O.layout}>;
-  using Counts::grant_, Counts::ticket_;
+class TwaLock : public TicketLock<P, TicketOptions{.timed = O.timed, .layout = O.layout}> {
+  using Counts = TicketLock<P, TicketOptions{.timed = O.timed, .layout = O.layout}>;
+  using Waiters = FarWaiting<P, O.far, O.threshold, O.hash>;
+  using typename Counts::Line;
+  using Counts::line_;
 
  public:
   using Episode = typename Counts::Episode;
+  using Timed = TwaLock<P, TwaOptions{O.threshold, O.hash, O.far, O.early_fetch, true, O.layout}>;
+  using Counts::timed;
 
   static constexpr Properties properties{
       .name = "twa",
@@ -44,44 +46,32 @@ class TwaLock : public TicketLock<P, TicketOptions{.layout = O.layout}> {
 
   Episode acquire() {
     [[maybe_unused]] std::uint64_t early = 0;
-    if constexpr (O.early_fetch) early = grant_.load(order::acquire);
-    const auto mine = ticket_.fetch_add(1, order::relaxed);
+    if constexpr (O.early_fetch) early = line_.grant_.load(order::acquire);
+    const auto mine = line_.arrive();
     if constexpr (O.early_fetch)
-      if (early == mine) return {};  // as in the ticket lock: tickets never recur
-    if (const auto now = grant_.load(order::acquire); now != mine) [[unlikely]] wait(mine, now);
+      if (Line::admits(early, mine)) return {};  // as in the ticket lock: what was admitted stays so
+    if (!Line::admits(line_.grant_.load(order::acquire), mine)) [[unlikely]] Waiters::await_turn(line_, this, mine, Forever{});
     return {};
   }
 
+  template <Until U>
+  std::optional<Episode> acquire_until(const U& until)
+    requires timed
+  {
+    const auto wait = [&](auto mine) { return Waiters::await_turn(line_, this, mine, until); };
+    if (!line_.acquire_until(until, wait, [this] { release({}); })) return std::nullopt;
+    return Episode{};
+  }
+
   void release(Episode) {
-    // The salt before the store: afterwards the lock may already be gone.
-    const auto salt = P::salt(this);
-    const auto admitted = grant_.load(order::relaxed) + 1;
-    grant_.store(admitted, order::release);  // the hand-over; the rest only prepares the next one
-    auto& poked = slot(salt, admitted + O.threshold);
-    // An RMW in both forms. With a plain store of a hapax, one that is earlier in the slot's modification order could
-    // come later in time, and a waiter that saw the other would never learn that its ticket turned near.
-    if constexpr (O.hapax) poked.exchange(Hapaxes<P>::next(), order::release);
-    else poked.fetch_add(1, order::release);
-  }
-
- private:
-  void wait(std::uint64_t mine, std::uint64_t now) {
-    if (mine - now > O.threshold) {
-      auto& far = slot(P::salt(this), mine);
-      for (;;) {
-        // The slot first, then grant_: a release in between has changed the slot that we remember.
-        const auto seen = far.load(order::acquire);
-        if (mine - grant_.load(order::acquire) <= O.threshold) break;
-        P::await(far, [=](auto value) { return value != seen; }, order::acquire);
-      }
+    if constexpr (timed) {
+      line_.release(1, [this](auto admitted, auto) { Waiters::poke(this, admitted, 1); });
+    } else {
+      const auto admitted = line_.grant_.load(order::relaxed) + 1;
+      line_.grant_.store(admitted, order::release);  // the hand-over; the rest only prepares the next one
+      if constexpr (Waiters::where == Far::chain) P::fence(order::seq_cst);
+      Waiters::poke(this, admitted, 1);
     }
-    P::await(grant_, [=](auto value) { return value == mine; }, order::acquire);
-  }
-
-  static auto& slot(std::uint32_t salt, std::uint64_t ticket) {
-    const auto index = slot_of_ticket(O.hash, salt, ticket, P::slots());
-    if constexpr (O.hapax) return P::domain().notices[index];
-    else return P::domain().counters[index];
   }
 };
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -21,8 +22,11 @@
 #endif
 #include <thread>
 
+#include <fairlock/chain.hpp>
 #include <fairlock/domain.hpp>
-#include <fairlock/waiting/yield.hpp>
+#include <fairlock/hash.hpp>
+#include <fairlock/platform/sleeping.hpp>
+#include <fairlock/waiting/park.hpp>
 
 // ThreadSanitizer does not understand fences; a fence that it can see is an RMW on one word.
 #if defined(__SANITIZE_THREAD__)
@@ -49,6 +53,8 @@ struct NativeMemory {
   static constexpr std::uint32_t max_slots = O.slots;
   static constexpr unsigned max_lanes = 64;
   static constexpr unsigned max_threads = O.threads;
+  static constexpr unsigned left_size = O.left;
+  static_assert(O.left != 0, "left: at least one may leave");
   static_assert(O.slots != 0 && (O.slots & (O.slots - 1)) == 0, "slots: a power of two");
   static_assert(O.threads != 0, "threads: at least one number");
   static_assert(O.lanes != 0 && (O.lanes & (O.lanes - 1)) == 0 && O.lanes <= max_lanes, "lanes: a power of two, at most 64");
@@ -79,6 +85,8 @@ struct NativeMemory {
       return value_.compare_exchange_strong(expected, desired, o, failure(o));
     }
     bool cas(T expected, T desired, std::memory_order o) { return compare_exchange(expected, desired, o); }
+
+    const std::atomic<T>& word() const { return value_; }
 
    private:
     static constexpr std::memory_order failure(std::memory_order o) {
@@ -117,6 +125,16 @@ struct NativeMemory {
   }
 
   template <class T>
+  class scoped {
+   public:
+    T& operator*() { return value_; }
+    T* operator->() { return &value_; }
+
+   private:
+    T value_;
+  };
+
+  template <class T>
   static T* create() { return new T(); }
 
   template <class T>
@@ -144,6 +162,8 @@ struct NativeMemory {
   static constexpr const DomainOptions& options() { return options_; }
   static Domain<NativeMemory>& domain();
   static std::uint32_t salt(const void* object) { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(object)); }
+  static std::uint64_t identity(const void* object) { return reinterpret_cast<std::uintptr_t>(object) | std::uint64_t{1} << 63; }
+  static Key key(const void* object, std::uint64_t number = 0) { return key_of(salt(object), number); }
 
   static std::uint32_t slots() {
     if constexpr (!O.slots_by_cpus) {
@@ -236,56 +256,121 @@ struct NativeMemory {
 
 // Keyed by plain numbers: under -fvisibility=hidden a template argument of class type hides what it makes, whatever the
 // attribute says (GCC 12).
-template <std::uint32_t Slots, bool ByCpus, unsigned Lanes, unsigned Pick, unsigned BlockBits, unsigned Threads>
+template <std::uint32_t Slots, bool ByCpus, unsigned Lanes, unsigned Pick, unsigned BlockBits, unsigned Left, unsigned Threads>
 [[gnu::visibility("default")]] inline constinit
-    Domain<NativeMemory<DomainOptions{Slots, ByCpus, Lanes, static_cast<Lane>(Pick), BlockBits, Threads}>> shared_domain{};
+    Domain<NativeMemory<DomainOptions{Slots, ByCpus, Lanes, static_cast<Lane>(Pick), BlockBits, Left, Threads}>> shared_domain{};
 
 template <DomainOptions O>
 inline constexpr auto& process_domain =
-    shared_domain<O.slots, O.slots_by_cpus, O.lanes, static_cast<unsigned>(O.lane), O.block_bits, O.threads>;
+    shared_domain<O.slots, O.slots_by_cpus, O.lanes, static_cast<unsigned>(O.lane), O.block_bits, O.left, O.threads>;
 
 template <DomainOptions O>
 Domain<NativeMemory<O>>& NativeMemory<O>::domain() { return process_domain<O>; }
 
-template <class Waiting = Yield, DomainOptions O = DomainOptions{}>
-struct Native : NativeMemory<O> {
+// How threads wait: the policies that keep looking.
+template <class W, DomainOptions O>
+struct NativeWaiting : NativeMemory<O> {
+  static constexpr bool sleeps = false;
+  static constexpr unsigned looks = W::looks;
+
   template <class A, class C>
-  static auto await(const A& where, C condition, std::memory_order o = order::acquire) {
+  static auto await(const A& where, const C& condition, std::memory_order o = order::acquire, Key = 0) {
+    return *await_until(where, condition, Forever{}, o);
+  }
+
+  template <class A, class C, Until U>
+  static auto await_until(const A& where, const C& condition, const U& until, std::memory_order o = order::acquire, Key = 0)
+      -> std::optional<decltype(where.load(o))> {
     auto value = where.load(o);
-    for (Waiting waiting; !condition(value); value = where.load(o)) waiting.step();
+    for (W waiting; !condition(value); value = where.load(o)) {
+      if (over(until)) return std::nullopt;
+      waiting.step(&where, [&] { return where.load(order::relaxed) == value; });
+    }
     return value;
   }
 
   template <class A, class C>
-  static auto await_briefly(const A& where, C condition, unsigned looks, std::memory_order o = order::acquire)
+  static auto await_briefly(const A& where, const C& condition, unsigned looks, std::memory_order o = order::acquire)
       -> std::optional<decltype(where.load(o))> {
-    Waiting waiting;
-    for (unsigned i = 0; i < looks; ++i, waiting.step())
+    for (unsigned i = 0; i < looks; ++i, rest())
       if (auto value = where.load(o); condition(value)) return value;
     return std::nullopt;
   }
 
-  template <class A, class C, class Pace>
-  static auto await_paced(const A& where, C condition, Pace pace, std::memory_order o = order::acquire) {
+  template <class A, class C, class Pace, Until U>
+  static auto await_paced(const A& where, const C& condition, const Pace& pace, const U& until, std::memory_order o, Key = 0)
+      -> std::optional<decltype(where.load(o))> {
     auto value = where.load(o);
-    for (Waiting waiting; !condition(value); value = where.load(o)) {
+    for (W waiting; !condition(value); value = where.load(o)) {
+      if (over(until)) return std::nullopt;
       pause(pace(value));
-      waiting.step();
+      waiting.step(&where, [&] { return where.load(order::relaxed) == value; });
     }
     return value;
   }
 
   template <class A, class T, class C>
-  static auto await_exchange(A& where, T desired, C condition, std::memory_order o = order::acquire) {
+  static auto await_exchange(A& where, T desired, const C& condition, std::memory_order o = order::acquire) {
     auto value = where.exchange(desired, o);
-    for (Waiting waiting; !condition(value); value = where.exchange(desired, o)) waiting.step();
+    for (W waiting; !condition(value); value = where.exchange(desired, o))
+      waiting.step(&where, [&] { return where.load(order::relaxed) == value; });
     return value;
   }
+
+  // Waits until the gate says woken; false if `until` came first.
+  template <class A, Until U>
+  static bool watch(const A& gate, const U& until) {
+    return await_until(gate, [](auto now) { return now == gate_woken; }, until).has_value();
+  }
+
+  template <class A, class T, class... K>
+  static void publish(A& where, T value, K...) { where.store(value, order::release); }
+  template <class... K>
+  static void signal(K...) {}
+
+  template <class A, Until U>
+  static bool park(const A& word, std::uint64_t value, const U& until) {
+    until.sleeping_on(&word);
+    const bool in_time = !until.interrupted() && W::Parking::park(low_half(word.word()), static_cast<std::uint32_t>(value), until.deadline());
+    until.sleeping_on(nullptr);
+    return in_time && !until.interrupted();
+  }
+  static void unpark(const void* word) { W::Parking::unpark(word); }
+
+  static std::uint64_t now() { return steady_now(); }
 
   static void pause(unsigned n) {
     while (n-- > 0) relax();
   }
+
+  template <Until U>
+  static bool over(const U& until) {
+    return until.interrupted() || (until.deadline() != never && now() >= until.deadline());
+  }
+
+  // The same, or in a millisecond.
+  template <Until U>
+  struct Soon {
+    const U& until;
+    std::uint64_t at;
+    std::uint64_t deadline() const { return at < until.deadline() ? at : until.deadline(); }
+    bool interrupted() const { return until.interrupted(); }
+    void sleeping_on(const void* gate) const { until.sleeping_on(gate); }
+  };
+  template <Until U>
+  static Soon<U> soon(const U& until) { return {until, now() + 1'000'000}; }
+
+ private:
+  // The kernel compares 32 bits. Of a counter they change with every step.
+  static const std::atomic<std::uint32_t>& low_half(const std::atomic<std::uint32_t>& word) { return word; }
+  static const std::atomic<std::uint32_t>& low_half(const std::atomic<std::uint64_t>& word) {
+    static_assert(std::endian::native == std::endian::little);
+    return reinterpret_cast<const std::atomic<std::uint32_t>&>(word);
+  }
 };
+
+template <class W = SpinThenPark, DomainOptions O = DomainOptions{}>
+struct Native : std::conditional_t<W::sleeps, Sleeping<NativeWaiting<W, O>>, NativeWaiting<W, O>> {};
 
 }  // namespace v0
 }  // namespace fairlock

@@ -1,22 +1,24 @@
-// Ticket semaphore: a ticket lock whose grant may run ahead of the tickets. FIFO; every waiter watches grant_.
+// Ticket semaphore: a ticket lock whose grant may run ahead of the tickets. FIFO; every waiter watches the grant.
 // (Dice, Kogan 2025; Listing 1 of the semaphore paper, whose introduction states the test the wrong way round.)
 //
-//   field     holds                                             written by
-//   ticket_   the next ticket to hand out                       each arrival
-//   grant_    how many tickets are admitted: those below it     each release, which may be several at a time
+//   field         holds                                                          written by
+//   line_.ticket  the next ticket to hand out                                    each arrival
+//   line_.grant   how many tickets are admitted: those below it    each release, which may be several at a time
 //
-//   permits: grant_ - ticket_ if positive      in line: ticket_ - grant_ if positive      all zero: no permits
+//   permits: grant - ticket if positive      in line: ticket - grant if positive      all zero: `initial` permits
 #pragma once
 
-#include <cstdint>
+#include <algorithm>
 
-#include <fairlock/layout.hpp>
+#include <fairlock/chain.hpp>
+#include <fairlock/line.hpp>
 #include <fairlock/properties.hpp>
 
 namespace fairlock {
 inline namespace v0 {
 
 struct TicketSemaphoreOptions {
+  std::uint64_t initial = 0;  // permits of a semaphore that is all zero
   Layout layout = Layout::together;
 };
 
@@ -29,40 +31,56 @@ class TicketSemaphore {
       .spinning = "U+G",
   };
 
+  // The most permits that may be there at once.
+  static constexpr std::uint64_t max() { return std::uint64_t{1} << 62; }
+
   constexpr TicketSemaphore() = default;
-  explicit TicketSemaphore(std::uint64_t permits) { grant_.init(permits); }
-
-  void acquire() {
-    const auto mine = ticket_.fetch_add(1, order::relaxed);
-    P::await(grant_, [=](auto granted) { return granted > mine; }, order::acquire);
+  explicit TicketSemaphore(std::uint64_t permits) {
+    if (permits > max()) P::stop(properties.name, "made with more permits than max()");
+    line_.start_with(permits);
   }
 
-  bool try_acquire() {
-    auto next = ticket_.load(order::relaxed);
-    // A CAS that fails found that another ticket was drawn; there may be a permit for the next one.
-    do {
-      if (grant_.load(order::acquire) <= next) return false;
-    } while (!ticket_.compare_exchange(next, next + 1, order::relaxed));
-    return true;
+  void acquire() { await_turn(line_.arrive(), Forever{}); }
+
+  bool try_acquire() { return line_.try_arrive(); }
+
+  template <Until U>
+  bool acquire_until(const U& until) {
+    return line_.acquire_until(until, [&](auto mine) { return await_turn(mine, until); }, [this] { release(); });
   }
 
-  // Releases may overlap: each RMW carries on the release of the one before it, so an admitted thread has seen them all.
-  void release(std::uint64_t permits = 1) { grant_.fetch_add(permits, order::release); }
+  void release(std::uint64_t permits = 1) {
+    check(permits);
+    line_.release(permits, [this](std::uint64_t first, std::uint64_t count) {
+      if constexpr (P::sleeps) {
+        const auto all = std::min<std::uint64_t>(count, P::slots());  // so many keys visit every chain
+        for (std::uint64_t i = 0; i < all; ++i) Chains<P>::signal(P::key(this, first + i));
+      }
+    });
+  }
 
   // Permits to be had just now; negative: so many threads are in line.
-  std::int64_t value() const { return static_cast<std::int64_t>(grant_.load(order::relaxed) - ticket_.load(order::relaxed)); }
+  std::int64_t value() const { return line_.value(); }
 
   template <class V>
-  void fields(V&& visit) const {
-    visit("ticket", ticket_);
-    visit("grant", grant_);
+  void fields(V&& visit) const { line_.fields(visit); }
+
+ protected:  // the TWA semaphore waits elsewhere, but its line is the same
+  using Line = TicketLine<P, LineOptions{.initial = O.initial, .layout = O.layout}>;
+
+  // One by one, nobody lives to see the maximum.
+  void check(std::uint64_t permits) const {
+    if (permits != 1) [[unlikely]]
+      if (permits > max() || line_.value() > static_cast<std::int64_t>(max() - permits)) P::stop(properties.name, "released past max()");
   }
 
- protected:  // the TWA semaphore waits elsewhere, but counts the same way
-  using Word = Placed<P, O.layout, typename P::template atomic<std::uint64_t>>;
+  Line line_;
 
-  Word ticket_;
-  Word grant_;
+ private:
+  template <Until U>
+  bool await_turn(std::uint64_t mine, const U& until) {
+    return P::await_until(line_.grant_, [=](auto now) { return Line::admits(now, mine); }, until, order::acquire, P::key(this, mine)).has_value();
+  }
 };
 
 }  // namespace v0

@@ -1,21 +1,22 @@
 // Waiting policy `yield`: a bounded spin, then the processor is offered to others at every look.
-// Nothing else lets a queue lock make progress while its next owner has no processor, short of sleeping.
+// Short of sleeping, nothing else lets a queue lock make progress while its next owner has no processor.
 #pragma once
 
 #include <thread>
 
-#include <fairlock/waiting/relax.hpp>
+#include <fairlock/waiting/spin.hpp>
 
 namespace fairlock {
 inline namespace v0 {
 
-struct Yield {
+struct Yield : Spin {
   static constexpr const char* name = "yield";
   static constexpr unsigned patience = 50;  // looks before the first yield: longer than a short critical section
 
-  void step() {
-    if (looks_ < patience) {
-      ++looks_;
+  template <class F>
+  void step(const void*, const F&) {
+    if (looked_ < patience) {
+      ++looked_;
       rest();
     } else {
       std::this_thread::yield();
@@ -23,7 +24,7 @@ struct Yield {
   }
 
  private:
-  unsigned looks_ = 0;
+  unsigned looked_ = 0;
 };
 
 }  // namespace v0

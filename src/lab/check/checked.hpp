@@ -9,7 +9,9 @@
 #include <string>
 #include <type_traits>
 
+#include <fairlock/chain.hpp>
 #include <fairlock/domain.hpp>
+#include <fairlock/platform/sleeping.hpp>
 
 #include "check/world.hpp"
 
@@ -46,9 +48,12 @@ struct CheckedMemory {
   // Addresses have no meaning here but to tell words apart, so nothing is spread out.
   static constexpr std::size_t sector = 8;
   static constexpr std::size_t page = 8;
-  static constexpr std::uint32_t max_slots = 8;
+  static constexpr std::uint32_t max_slots = 4;
   static constexpr unsigned max_lanes = 4;
   static constexpr unsigned max_threads = check::max_threads;
+  static constexpr unsigned left_size = 4;
+  static constexpr bool sleeps = false;
+  static constexpr unsigned looks = 0;
 
   template <class T>
   class atomic {
@@ -105,6 +110,20 @@ struct CheckedMemory {
   template <class T>
   static T& local() { return *static_cast<T*>(World::current().own(type_number<T>(), sizeof(T), naming<T>())); }
 
+  // In the thread's own memory, and dead outside of its scope. One of a kind at a time.
+  template <class T>
+  class scoped {
+   public:
+    scoped() : object_(static_cast<T*>(World::current().enter_scope(type_number<T>(), sizeof(T), naming<T>()))) {}
+    ~scoped() { World::current().leave_scope(object_, sizeof(T)); }
+    scoped(const scoped&) = delete;
+    T& operator*() { return *object_; }
+    T* operator->() { return object_; }
+
+   private:
+    T* object_;
+  };
+
   template <class T>
   static T* create() { return static_cast<T*>(World::current().create(sizeof(T), naming<T>())); }
 
@@ -120,6 +139,8 @@ struct CheckedMemory {
   static std::uint32_t slots() { return World::current().config().slots; }
   // Locks at offsets 0 and 1 of eight bytes: salts that differ, and do not depend on where the arena lies.
   static std::uint32_t salt(const void* object) { return World::current().offset(object) / 8; }
+  static std::uint64_t identity(const void* object) { return World::current().offset(object) | std::uint64_t{1} << 63; }
+  static Key key(const void* object, std::uint64_t number = 0) { return salt(object) + number; }
   static unsigned self() {
     const unsigned thread = World::current().self();
     return thread < options().threads ? thread : max_threads;
@@ -161,13 +182,45 @@ struct CheckedMemory {
 
 struct Checked : CheckedMemory {
   template <class A, class C>
-  static auto await(const A& where, const C& condition, std::memory_order o = order::acquire) {
+  static auto await(const A& where, const C& condition, std::memory_order o = order::acquire, Key = 0) {
     return wait(where, condition, Kind::await, 0, o);
   }
 
-  template <class A, class C, class Pace>
-  static auto await_paced(const A& where, const C& condition, Pace, std::memory_order o = order::acquire) {
-    return wait(where, condition, Kind::await, 0, o);
+  // Whether it gives up is for the world to decide, wherever it may.
+  template <class A, class C, Until U>
+  static auto await_until(const A& where, const C& condition, const U& until, std::memory_order o = order::acquire, Key = 0)
+      -> std::optional<decltype(where.load(o))> {
+    const auto value = wait(where, condition, until.deadline() == never ? Kind::await : Kind::await_until, 0, o);
+    if (World::current().gave_up()) return std::nullopt;
+    return value;
+  }
+  template <Until U>
+  static bool over(const U& until) { return until.deadline() != never && World::current().gave_up(); }
+  template <Until U>
+  static const U& soon(const U& until) { return until; }
+
+  template <class A, class C, class Pace, Until U>
+  static auto await_paced(const A& where, const C& condition, const Pace&, const U& until, std::memory_order o, Key = 0) {
+    return await_until(where, condition, until, o);
+  }
+
+  template <class A, class T, class... K>
+  static void publish(A& where, T value, K...) { where.store(value, order::release); }
+  template <class... K>
+  static void signal(K...) {}
+
+  template <class A, Until U>
+  static bool watch(const A& gate, const U& until) {
+    return await_until(gate, [](auto now) { return now == gate_woken; }, until).has_value();
+  }
+
+  template <class A, Until U>
+  static bool park(const A& word, std::uint64_t value, const U& until) {
+    word.perform({.kind = Kind::park, .operand = until.deadline() != never, .expected = value});
+    return !World::current().gave_up();
+  }
+  static void unpark(const void* word) {
+    World::current().perform({.kind = Kind::unpark, .address = reinterpret_cast<std::uintptr_t>(word)});
   }
 
   template <class A, class C>
@@ -198,5 +251,8 @@ struct Checked : CheckedMemory {
     }));
   }
 };
+
+// Waiters that sleep.
+using CheckedSleeping = Sleeping<Checked>;
 
 }  // namespace fairlock::check

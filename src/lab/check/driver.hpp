@@ -39,6 +39,21 @@ struct Driver {
     go_on_privately(step.thread);
   }
 
+  // Whether nobody can go on but by waking for no reason, or by giving up because of a deadline while nobody holds what it waits
+  // for: a wake-up was lost, and a deadline must not hide that.
+  bool stuck() {
+    bool waits = false, deadlines = false;
+    for (unsigned t = 0; t < world.threads(); ++t) {
+      const auto& thread = world.thread(t);
+      if (thread.finished) continue;
+      waits = true;
+      const bool asleep = thread.sleep == Sleep::asleep, only_deadline = memory.only_deadline(t);
+      if (!asleep && !only_deadline && memory.outcomes(t) != 0) return false;
+      deadlines |= only_deadline || (asleep && thread.pending.operand != 0);
+    }
+    return waits && !(deadlines && world.held());
+  }
+
   bool violated() const { return world.moving.violated != Property::none; }
 
   // Nobody can go on: either everybody is done, or it is a deadlock.

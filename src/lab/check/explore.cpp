@@ -148,7 +148,7 @@ class Explorer {
       progress_.states.store(result_.states, std::memory_order_relaxed);
       stopped_ = result_.states >= max_states_ || progress_.cancelled.load(std::memory_order_relaxed);
     }
-    if (open_.size() != first) return true;
+    if (open_.size() != first && !driver_.stuck()) return true;
     driver_.judge_end();
     return driver_.violated() ? found() : false;
   }

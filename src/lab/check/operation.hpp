@@ -18,7 +18,10 @@ enum class Kind : std::uint8_t {
   fence,
   await,           // a load that is enabled only while the value satisfies `test`
   await_briefly,   // the same, but it may give up at any time
+  await_until,     // the same, of a wait that has a deadline
   await_exchange,  // an exchange that is enabled only while the value satisfies `test`
+  park,            // sleep while the word has the value `expected`; `operand` != 0: with a deadline
+  unpark,          // wake everybody who sleeps on the address
   access,          // of the plain data that a lock protects: read and written
   start,           // a thread's first, without effect
 };
@@ -39,8 +42,10 @@ constexpr bool is_rmw(Kind kind) {
          kind == Kind::await_exchange;
 }
 constexpr bool is_await(Kind kind) {
-  return kind == Kind::await || kind == Kind::await_briefly || kind == Kind::await_exchange;
+  return kind == Kind::await || kind == Kind::await_briefly || kind == Kind::await_until || kind == Kind::await_exchange;
 }
+// An await that may give up while the value does not satisfy.
+constexpr bool may_give_up(Kind kind) { return kind == Kind::await_briefly || kind == Kind::await_until; }
 
 // Whether nothing that another thread does can change the outcome, or the other way round: no reason to interleave it.
 // A fence is one only where memory is sequentially consistent; an access is, because what it must not overlap with is

@@ -56,7 +56,9 @@ Replay follow(const Program& program, const Config& config, const std::vector<St
     const auto& thread = world.thread(step.thread);
     if (op.kind == Kind::load || op.kind == Kind::await || op.kind == Kind::await_exchange || is_rmw(op.kind)) line += " = " + world.show_value(thread.result);
     if (op.kind == Kind::cas) line += thread.result == op.expected ? " done" : " failed, found " + world.show_value(thread.result);
-    if (op.kind == Kind::await_briefly) line += thread.gave_up ? " gives up" : " = " + world.show_value(thread.result);
+    if (op.kind == Kind::park)
+      line += thread.sleep == Sleep::asleep ? " falls asleep" : step.outcome == 1 ? " has waited long enough" : " wakes";
+    if (may_give_up(op.kind)) line += thread.gave_up ? " gives up" : " = " + world.show_value(thread.result);
     if (thread.finished) line += "   [leaves for good]";
     else if (thread.phase != before && thread.phase == Phase::inside) line += "   [enters]";
     else if (thread.phase != before && thread.phase == Phase::outside) line += "   [has left]";
@@ -66,7 +68,7 @@ Replay follow(const Program& program, const Config& config, const std::vector<St
   if (!driver->violated()) {
     std::vector<Step> open;
     driver->open_steps(open);
-    if (open.empty()) driver->judge_end();
+    if (open.empty() || driver->stuck()) driver->judge_end();
   }
   replay.violation = world.violation();
   return replay;

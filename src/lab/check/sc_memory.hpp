@@ -17,14 +17,16 @@ class ScMemory {
   // In how many ways thread t can go on now; 0: it is blocked.
   unsigned outcomes(unsigned t) const {
     const auto& op = world_.thread(t).pending;
+    if (op.kind == Kind::park) return world_.park_outcomes(t);
     if (!is_await(op.kind)) return 1;
     // Giving up is open only while the condition does not hold: the last look failed. What happens after that look but
     // before the next operation is another schedule.
-    return op.kind == Kind::await_briefly || satisfied(op);
+    return may_give_up(op.kind) || satisfied(op);
   }
 
-  void take(unsigned t, unsigned) {
+  void take(unsigned t, unsigned outcome) {
     const auto& op = world_.thread(t).pending;
+    if (op.kind == Kind::unpark) return world_.unpark(t);
     if (world_.dead(op.address)) return world_.violate(Property::destroyed, world_.show(op) + " after another thread destroyed or freed it");
     std::uint64_t value = 0;
     switch (op.kind) {
@@ -35,7 +37,9 @@ class ScMemory {
       case Kind::init: world_.write(op.address, op.width, op.operand); break;
       case Kind::load:
       case Kind::await: value = world_.read(op.address, op.width); break;
+      case Kind::park: return world_.park(t, outcome);
       case Kind::await_briefly:
+      case Kind::await_until:
         if (!satisfied(op)) return world_.resume(t, 0, true);
         value = world_.read(op.address, op.width);
         break;
@@ -54,6 +58,12 @@ class ScMemory {
   std::size_t snapshot_size() const { return 0; }
   void save(std::byte*) const {}
   void restore(const std::byte*) {}
+
+  // Whether all that thread t can do is to give up because of its deadline.
+  bool only_deadline(unsigned t) const {
+    const auto& op = world_.thread(t).pending;
+    return op.kind == Kind::await_until && !satisfied(op);
+  }
 
  private:
   bool satisfied(const Operation& op) const { return op.test(op.context, world_.read(op.address, op.width)); }

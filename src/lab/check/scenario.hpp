@@ -4,9 +4,11 @@
 //   try         the same, but the first thread only tries
 //   oblivious   the first thread acquires, the second releases what it acquired, the others do rounds
 //   several     every thread holds two locks at once and releases the first one first
+//   timed       every thread but the last may give up while it waits, and come back for its next episode
 //   destroy     the last to leave destroys the lock as soon as it has released it
 //   permits     (semaphores) rounds with two permits
 //   posts       (semaphores) the first thread releases permits for all the others at once, and they acquire
+//   timed-permits, timed-posts (semaphores) the same, with threads that may give up
 //   record      (seqlock) all but the last thread write, the last reads
 #pragma once
 
@@ -21,8 +23,8 @@
 
 namespace fairlock::check {
 
-enum class Scenario { rounds, try_, oblivious, several, destroy, permits, posts, record };
-inline constexpr std::string_view scenario_names[] = {"rounds", "try", "oblivious", "several", "destroy", "permits", "posts", "record"};
+enum class Scenario { rounds, try_, timed, oblivious, several, destroy, permits, posts, timed_permits, timed_posts, record };
+inline constexpr std::string_view scenario_names[] = {"rounds", "try", "timed", "oblivious", "several", "destroy", "permits", "posts", "timed-permits", "timed-posts", "record"};
 
 // Every thread begins with a block of hapaxes in hand, as if it had been here before: who fetches its first block first
 // makes no difference worth exploring. The variations with small blocks or lanes do fetch them.
@@ -38,6 +40,20 @@ inline void supply_domain() {
 inline void supply_thread(unsigned thread) {
   if (supplied(Checked::options()))
     Checked::local<HapaxSupply>().next = (std::uint64_t{thread + 1} << Checked::options().block_bits) + 1;
+}
+
+// Whether anything was left behind in the domain: a visible waiter (a collision for ever), an entry of somebody who left, an
+// element on a chain.
+inline bool domain_in_use() {
+  const auto& domain = CheckedMemory::domain();
+  for (std::uint32_t i = 0; i < CheckedMemory::max_slots; ++i) {
+    if (domain.visible[i].load(order::relaxed) != 0) return true;
+    const auto top = reinterpret_cast<std::uintptr_t>(domain.chains[i].load(order::relaxed));
+    if (top != 0 && (top & 1) == 0) return true;
+  }
+  for (const auto& entry : domain.left)
+    if ((entry.state.load(order::relaxed) & 3) != 0) return true;
+  return domain.reserved.load(order::relaxed) != 0;
 }
 
 template <class L>
@@ -67,8 +83,7 @@ struct Fixture {
 
   static bool locked(const void* memory) {
     const auto& self = *static_cast<const Fixture*>(memory);
-    for (const auto& slot : CheckedMemory::domain().visible)  // a slot left behind would be a collision for ever
-      if (slot.load(order::relaxed) != 0) return true;
+    if (domain_in_use()) return true;
     return self.locks[0].locked() || self.locks[1].locked();
   }
 
@@ -115,6 +130,26 @@ struct Fixture {
         }
       }
     }
+  }
+
+  // When it gives up is for the checker to decide: the deadline only says that it may.
+  [[gnu::noinline]] void timed_round() {
+    if constexpr (TimedLock<L>) {
+      World::current().acquiring(0);
+      if (auto episode = locks[0].acquire_until(Deadline{1})) {
+        World::current().entered(0);
+        World::current().access(0);
+        leave(*episode);
+      } else {
+        World::current().gave_way();
+      }
+    }
+  }
+
+  static void timed(void* memory, unsigned thread, unsigned episodes) {
+    if (thread + 1 == World::current().threads()) return rounds(memory, thread, episodes);
+    supply_thread(thread);
+    for (unsigned e = 0; e < episodes; ++e) at(memory).timed_round();
   }
 
   static void oblivious(void* memory, unsigned thread, unsigned episodes) {
@@ -170,7 +205,7 @@ struct Fixture {
   static Program program(Scenario scenario, std::uint32_t slots, const DomainOptions& domain) {
     Program p;
     // With several slots, threads differ by which of them their hapaxes fall on; with few numbers, by who has one.
-    p.symmetric = scenario != Scenario::try_ && scenario != Scenario::oblivious && (slots == 1 || !L::properties.waiting_array) &&
+    p.symmetric = scenario != Scenario::try_ && scenario != Scenario::timed && scenario != Scenario::oblivious && (slots == 1 || !L::properties.waiting_array) &&
                   domain.threads >= max_threads && domain.lane == Lane::first;
     p.construct = &construct;
     p.visit = &visit;
@@ -181,6 +216,7 @@ struct Fixture {
     p.bypass = L::properties.bypass;
     switch (scenario) {
       case Scenario::try_: p.body = &tries; break;
+      case Scenario::timed: p.body = &timed; break;
       case Scenario::oblivious: p.body = &oblivious; break;
       case Scenario::several: p.body = &several; p.locks = 2; break;
       case Scenario::destroy: p.body = &destroy; p.destroys = true; break;
@@ -215,7 +251,7 @@ struct SemaphoreFixture {
 
   static bool short_of_permits(const void* memory) {
     const auto& self = *static_cast<const SemaphoreFixture*>(memory);
-    return self.semaphore.value() != static_cast<std::int64_t>(std::uint64_t{self.expected});
+    return domain_in_use() || self.semaphore.value() != static_cast<std::int64_t>(std::uint64_t{self.expected});
   }
 
   [[gnu::noinline]] void enter() {
@@ -254,6 +290,44 @@ struct SemaphoreFixture {
     }
   }
 
+  [[gnu::noinline]] void timed_round() {
+    World::current().acquiring(0);
+    if (semaphore.acquire_until(Deadline{1})) {
+      World::current().entered(0);
+      leave();
+    } else {
+      World::current().gave_way();
+    }
+  }
+
+  template <bool Exclusive>
+  static void timed(void* memory, unsigned thread, unsigned episodes) {
+    if (thread + 1 == World::current().threads()) return rounds<Exclusive>(memory, thread, episodes);
+    for (unsigned e = 0; e < episodes; ++e) at(memory).timed_round();
+  }
+
+  // The first thread gives a permit for each of the others, who may not want it any more.
+  static void timed_posts(void* memory, unsigned thread, unsigned episodes) {
+    auto& self = at(memory);
+    auto& world = World::current();
+    for (unsigned e = 0; e < episodes; ++e) {
+      if (thread != 0) {
+        world.acquiring(0);
+        if (self.semaphore.acquire_until(Deadline{1})) {
+          world.entered(0);
+          self.expected = self.expected - 1;
+        } else {
+          world.gave_way();
+        }
+        continue;
+      }
+      self.expected = self.expected + world.threads() - 1;
+      world.releasing(0);
+      self.semaphore.release(world.threads() - 1);
+      world.released();
+    }
+  }
+
   static void posts(void* memory, unsigned thread, unsigned episodes) {
     auto& world = World::current();
     for (unsigned e = 0; e < episodes; ++e) {
@@ -269,7 +343,9 @@ struct SemaphoreFixture {
 
   static Program program(Scenario scenario, std::uint32_t slots, const DomainOptions&) {
     Program p;
-    p.construct = scenario == Scenario::permits ? &construct<2> : scenario == Scenario::posts ? &construct<0> : &construct<1>;
+    p.construct = scenario == Scenario::permits || scenario == Scenario::timed_permits ? &construct<2>
+                  : scenario == Scenario::posts || scenario == Scenario::timed_posts ? &construct<0>
+                  : &construct<1>;
     p.visit = &visit;
     p.locked = &short_of_permits;
     p.fixture_size = sizeof(SemaphoreFixture);
@@ -278,6 +354,9 @@ struct SemaphoreFixture {
     p.symmetric = (scenario == Scenario::rounds || scenario == Scenario::permits) && (slots == 1 || !S::properties.waiting_array);
     switch (scenario) {
       case Scenario::try_: p.body = &tries; break;
+      case Scenario::timed: p.body = &timed<true>; break;
+      case Scenario::timed_permits: p.body = &timed<false>; p.permits = 2; break;
+      case Scenario::timed_posts: p.body = &timed_posts; p.permits = 255; break;
       case Scenario::permits: p.body = &rounds<false>; p.permits = 2; break;
       case Scenario::posts: p.body = &posts; p.permits = 255; break;
       default: p.body = &rounds<true>;

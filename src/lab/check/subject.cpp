@@ -7,10 +7,13 @@ std::optional<std::string_view> Subject::refuses(Scenario scenario, unsigned thr
   const bool is_record = name == "hapax-seqlock";
   if (is_record != (scenario == Scenario::record)) return is_record ? "a seqlock has the scenario record only" : "record is for the seqlock";
   if (scenario == Scenario::record && threads < 2) return "record needs a writer and a reader";
-  const bool for_semaphores = scenario == Scenario::permits || scenario == Scenario::posts;
+  const bool for_semaphores = scenario == Scenario::permits || scenario == Scenario::posts || scenario == Scenario::timed_permits ||
+                              scenario == Scenario::timed_posts;
   const bool for_locks = scenario == Scenario::oblivious || scenario == Scenario::several || scenario == Scenario::destroy;
   if (semaphore ? for_locks : for_semaphores) return semaphore ? "a scenario for locks" : "a scenario for semaphores";
-  if (scenario == Scenario::posts && threads < 2) return "posts needs two threads";
+  if ((scenario == Scenario::posts || scenario == Scenario::timed_posts) && threads < 2) return "posts needs two threads";
+  if (scenario == Scenario::timed && !abandonable) return "nobody can leave its line";
+  if (scenario == Scenario::timed && threads < 2) return "timed needs two threads";
   if (scenario == Scenario::try_ && !has_try) return "the algorithm has no try_acquire";
   if (scenario == Scenario::oblivious && !properties.thread_oblivious) return "only the thread that acquired may release";
   if (scenario == Scenario::oblivious && threads < 2) return "oblivious needs two threads";
@@ -24,6 +27,7 @@ const std::vector<Subject>& subjects() {
     add_locks(list);
     add_variations(list);
     add_semaphores(list);
+    add_sleeping(list);
     Subject seqlock;
     seqlock.name = "hapax-seqlock";
     seqlock.properties.name = "hapax-seqlock";

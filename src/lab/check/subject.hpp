@@ -13,12 +13,14 @@
 namespace fairlock::check {
 
 struct Subject {
-  std::string_view name;
+  std::string name;
   Properties properties;
   DomainOptions domain;
   bool variation = false;
   bool semaphore = false;
   bool has_try = false;
+  bool abandonable = false;
+  bool sleeping = false;  // its waiters sleep, on chains
   Program (*make)(Scenario, std::uint32_t slots, const DomainOptions&) = nullptr;
 
   Program program(Scenario scenario, std::uint32_t slots) const { return make(scenario, slots, domain); }
@@ -33,6 +35,7 @@ const Subject* find_subject(std::string_view name);
 void add_locks(std::vector<Subject>&);       // subjects_locks.cpp
 void add_variations(std::vector<Subject>&);  // subjects_variations.cpp
 void add_semaphores(std::vector<Subject>&);  // subjects_semaphores.cpp
+void add_sleeping(std::vector<Subject>&);    // subjects_sleeping.cpp
 
 template <class E>
 Subject subject_of(bool variation) {
@@ -43,11 +46,15 @@ Subject subject_of(bool variation) {
   s.domain.lanes = s.domain.lanes < CheckedMemory::max_lanes ? s.domain.lanes : CheckedMemory::max_lanes;
   s.variation = variation;
   if constexpr (requires { typename E::Semaphore; }) {
-    s.semaphore = s.has_try = true;
+    s.semaphore = s.has_try = s.abandonable = true;
     s.make = &SemaphoreFixture<typename E::Semaphore>::program;
   } else {
+    using Timed = timed_form<typename E::Lock>;
     s.has_try = E::try_lock;
-    s.make = &Fixture<typename E::Lock>::program;
+    s.abandonable = TimedLock<Timed>;
+    s.make = [](Scenario scenario, std::uint32_t slots, const DomainOptions& domain) {
+      return scenario == Scenario::timed ? Fixture<Timed>::program(scenario, slots, domain) : Fixture<typename E::Lock>::program(scenario, slots, domain);
+    };
   }
   return s;
 }

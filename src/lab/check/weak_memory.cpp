@@ -42,7 +42,13 @@ unsigned WeakMemory::location(const Operation& op) {
 template <class F>
 void WeakMemory::each_outcome(unsigned t, F&& visit) {
   const auto& op = world_.thread(t).pending;
-  if (op.kind == Kind::start || op.kind == Kind::fence || op.kind == Kind::access) {
+  if (op.kind == Kind::park) {  // the kernel looks at the newest value
+    location(op);
+    for (unsigned o = 0; o < world_.park_outcomes(t); ++o)
+      if (!visit(Effect::none, o)) return;
+    return;
+  }
+  if (op.kind == Kind::start || op.kind == Kind::fence || op.kind == Kind::access || op.kind == Kind::unpark) {
     visit(Effect::none, 0);
     return;
   }
@@ -78,9 +84,16 @@ void WeakMemory::each_outcome(unsigned t, F&& visit) {
     }
     if (!visit(effect, p)) return;
   }
-  if (op.kind == Kind::await_briefly && unsatisfied) visit(Effect::give_up, 0);
+  if (may_give_up(op.kind) && unsatisfied) visit(Effect::give_up, 0);
   // The value flickered by: a waiter may also look only when it is over.
-  if (op.kind == Kind::await && satisfied && !satisfies(list.length - 1u)) visit(Effect::miss, list.length - 1u);
+  if ((op.kind == Kind::await || op.kind == Kind::await_until) && satisfied && !satisfies(list.length - 1u)) visit(Effect::miss, list.length - 1u);
+}
+
+bool WeakMemory::only_deadline(unsigned t) {
+  if (world_.thread(t).pending.kind != Kind::await_until) return false;
+  bool other = false;
+  each_outcome(t, [&](Effect effect, unsigned) { return other |= effect != Effect::give_up, true; });
+  return !other;
 }
 
 unsigned WeakMemory::outcomes(unsigned t) {
@@ -91,7 +104,9 @@ unsigned WeakMemory::outcomes(unsigned t) {
 
 void WeakMemory::take(unsigned t, unsigned outcome) {
   const Operation op = world_.thread(t).pending;
+  if (op.kind == Kind::unpark) return world_.unpark(t);
   if (world_.dead(op.address)) return world_.violate(Property::destroyed, world_.show(op) + " after another thread destroyed or freed it");
+  if (op.kind == Kind::park) return world_.park(t, outcome);
   Effect effect = Effect::none;
   unsigned position = 0, count = 0;
   each_outcome(t, [&](Effect e, unsigned p) {

@@ -25,6 +25,7 @@ class WeakMemory {
 
   void reset();
   unsigned outcomes(unsigned t);
+  bool only_deadline(unsigned t);
   void take(unsigned t, unsigned outcome);
   std::uint64_t hash() const;
   std::size_t snapshot_size() const;
@@ -39,7 +40,7 @@ class WeakMemory {
   }
 
  private:
-  static constexpr unsigned max_locations = 32;
+  static constexpr unsigned max_locations = 40;
   static constexpr unsigned max_messages = 224;
   static constexpr unsigned max_list = 60;
 

@@ -94,6 +94,12 @@ void World::resume(unsigned t, std::uint64_t result, bool gave_up) {
   auto& thread = moving.threads[t];
   thread.result = result;
   thread.gave_up = gave_up;
+  if (gave_up && thread.phase == Phase::acquiring && (thread.pending.kind == Kind::await_until || thread.pending.kind == Kind::park)) {
+    // It leaves the line, and may be passed by. It may also come back to the place that it had, before those who stand behind it.
+    leave_line(moving.lines[thread.lock], t);
+    moving.lines[thread.lock].returns |= static_cast<std::uint8_t>(1u << t);
+    thread.placed = true;  // what it still does to the lock is no arrival
+  }
   if (thread.leaving) {
     // Of a lock whoever releases empties it; a semaphore's permit is returned by the thread that has it.
     moving.lines[thread.lock].inside &= program_.permits == 1 ? 0u : ~(1u << t);
@@ -118,13 +124,13 @@ std::uint64_t World::local_hash(unsigned t) {
   std::uint64_t hash = hash_bytes(t, static_cast<const std::byte*>(thread.sp), live_stack(t));
   hash = hash_bytes(hash, part(t), own_used_);
   if (config_.mutation) hash = scramble(hash, scramble(thread.remembered, (thread.remembers * 2u + thread.has_delayed) * 256u + thread.matches + (thread.has_delayed ? thread.delayed.operand * 512 + thread.delayed.address * 3 : 0)));
-  return scramble(hash, thread.placed + thread.leaving * 2u + thread.steps * 4u + thread.created * 8u);
+  return scramble(hash, thread.placed + thread.leaving * 2u + thread.steps * 4u + thread.created * 8u + thread.out_of_scope * (std::uint64_t{1} << 32));
 }
 
 std::uint64_t World::post(const Operation& op) {
   auto& thread = moving.threads[self_];
   thread.pending = op;
-  if (is_await(op.kind) && thread.phase == Phase::acquiring && !thread.placed && in_line(moving.lines[thread.lock], self_)) {
+  if ((is_await(op.kind) || op.kind == Kind::park) && thread.phase == Phase::acquiring && !thread.placed && in_line(moving.lines[thread.lock], self_)) {
     thread.placed = true;
     check_bypass(self_);
   }
@@ -134,7 +140,7 @@ std::uint64_t World::post(const Operation& op) {
 
 std::uint64_t World::perform(const Operation& op) {
   if (self_ == nobody) return op.kind == Kind::fence ? 0 : read(op.address, op.width);  // between runs: a look from outside
-  if (op.kind != Kind::fence) expect_owned(op.address);
+  if (op.kind != Kind::fence && op.kind != Kind::unpark) expect_owned(op.address);
   if (config_.mutation) return mutate(*config_.mutation, *this, moving.threads[self_], op, [this](const Operation& o) { return post(o); });
   return post(op);
 }
@@ -152,12 +158,16 @@ bool World::all_finished() const {
 
 std::uint64_t World::hash() const {
   std::uint64_t hash = moving.memory_hash;
-  for (unsigned t = 0; t < config_.threads; ++t) hash += moving.threads[t].local_hash;
+  for (unsigned t = 0; t < config_.threads; ++t) {
+    const auto& thread = moving.threads[t];
+    hash += thread.local_hash;
+    if (thread.sleep != Sleep::awake) hash += scramble(t, 0x51ee0 + static_cast<unsigned>(thread.sleep));
+  }
   for (const auto& freed : moving.freed)
     if (freed.any()) hash += scramble(std::hash<std::bitset<112>>{}(freed), static_cast<std::uint64_t>(&freed - &moving.freed[0]) + 0x40);
   for (unsigned l = 0; l < program_.locks; ++l) {
     const auto& line = moving.lines[l];
-    std::uint64_t order = line.length + line.destroyed * 8u;
+    std::uint64_t order = line.length + line.destroyed * 8u + line.returns * 16u;
     for (unsigned i = 0; i < line.length; ++i) order = order * 8 + line.thread[i];
     hash += scramble(order, 0x10 + l);
     if (line.length != 0) {
@@ -251,13 +261,46 @@ bool World::dead(std::uintptr_t address) const {
   const auto parts = address - reinterpret_cast<std::uintptr_t>(part(0));
   if (parts >= max_threads * part_size) return false;
   const auto owner = parts / part_size, at = parts % part_size;
-  return at < own_size ? moving.threads[owner].finished : moving.freed[owner][(at - own_size) / 8];
+  return at < own_size ? moving.threads[owner].finished || (moving.threads[owner].out_of_scope >> (at / 8) & 1) : moving.freed[owner][(at - own_size) / 8];
 }
 
 void World::destroy(const void* object, std::size_t size) {
   const auto parts = reinterpret_cast<std::uintptr_t>(object) - reinterpret_cast<std::uintptr_t>(part(0));
   const auto first = (parts % part_size - own_size) / 8;
   for (std::size_t i = 0; i < (size + 7) / 8; ++i) moving.freed[parts / part_size].set(first + i);
+}
+
+unsigned World::park_outcomes(unsigned t) const {
+  const auto& thread = moving.threads[t];
+  return thread.sleep == Sleep::asleep && thread.pending.operand != 0 ? 2 : 1;
+}
+
+void World::park(unsigned t, unsigned outcome) {
+  auto& thread = moving.threads[t];
+  const auto& op = thread.pending;
+  if (thread.sleep == Sleep::awake && read(op.address, op.width) == op.expected) {
+    thread.sleep = Sleep::asleep;
+    return;
+  }
+  thread.sleep = Sleep::awake;
+  resume(t, 0, outcome == 1);
+}
+
+void World::unpark(unsigned t) {
+  for (unsigned s = 0; s < config_.threads; ++s) {
+    auto& sleeper = moving.threads[s];
+    if (sleeper.sleep == Sleep::asleep && sleeper.pending.address == moving.threads[t].pending.address) sleeper.sleep = Sleep::woken;
+  }
+  resume(t, 0);
+}
+
+bool World::held() const {
+  if (program_.permits == 255) return true;  // permits come from somewhere else
+  for (unsigned t = 0; t < config_.threads; ++t) {
+    const auto& thread = moving.threads[t];
+    if (!thread.finished && (thread.phase == Phase::inside || thread.phase == Phase::releasing)) return true;
+  }
+  return false;
 }
 
 void World::keep(void (*free)(void*), void* spare) {
@@ -321,7 +364,7 @@ void World::entered(unsigned lock) {
   if (inside + ahead < program_.permits) ahead = 0;  // of several that are admitted together, any may go in first
   for (unsigned i = 0; i < ahead; ++i) {
     const unsigned waiter = line.thread[i];
-    ++line.bypassed[waiter][self_];
+    if (!(line.returns >> self_ & 1)) ++line.bypassed[waiter][self_];
     if (moving.threads[waiter].placed) check_bypass(waiter);
   }
   leave_line(line, self_);
@@ -392,6 +435,18 @@ void* World::own(unsigned type, std::size_t size, void (*name)(World&, const voi
   return part(self_) + offset;
 }
 
+void* World::enter_scope(unsigned type, std::size_t size, void (*name)(World&, const void*, const std::string&)) {
+  void* const object = own(type, size, name);
+  const auto first = static_cast<std::size_t>(static_cast<std::byte*>(object) - part(self_)) / 8;
+  moving.threads[self_].out_of_scope &= static_cast<std::uint16_t>(~(((1u << (size + 7) / 8) - 1) << first));
+  return object;
+}
+
+void World::leave_scope(void* object, std::size_t size) {
+  const auto first = static_cast<std::size_t>(static_cast<std::byte*>(object) - part(self_)) / 8;
+  moving.threads[self_].out_of_scope |= static_cast<std::uint16_t>(((1u << (size + 7) / 8) - 1) << first);
+}
+
 void* World::create(std::size_t size, void (*name)(World&, const void*, const std::string&)) {
   auto& thread = moving.threads[self_];
   std::byte* const object = part(self_) + own_size + thread.created;
@@ -437,7 +492,7 @@ std::string World::show_value(std::uint64_t value) const {
 
 std::string World::show(const Operation& op) const {
   static constexpr const char* kinds[] = {"load", "store", "init", "exchange", "fetch_add", "fetch_or", "fetch_and", "cas", "fence",
-                                          "await", "await_briefly", "await_exchange", "access", "start"};
+                                          "await", "await_briefly", "await_until", "await_exchange", "park", "unpark", "access", "start"};
   const auto order = [&]() -> const char* {
     switch (op.order) {
       case std::memory_order_acquire: return "acquire";
@@ -453,7 +508,8 @@ std::string World::show(const Operation& op) const {
   if (op.kind == Kind::fence) return "fence " + std::string(order);
   const Name* const name = named(op.address);
   std::string text = (name ? name->text : "?") + "." + kind + "(";
-  if (op.kind == Kind::cas) text += show_value(op.expected) + " -> " + show_value(op.operand);
+  if (op.kind == Kind::park) text += "while " + show_value(op.expected);
+  else if (op.kind == Kind::cas) text += show_value(op.expected) + " -> " + show_value(op.operand);
   else if (op.kind != Kind::load && !(is_await(op.kind) && op.kind != Kind::await_exchange)) text += show_value(op.operand);
   return text + ") " + order;
 }

@@ -58,12 +58,17 @@ struct TooLarge : std::runtime_error {
 
 struct Mutation;  // mutant.hpp
 
+// Of a thread whose pending operation is a park: not looked at the word yet, sleeps, or was unparked.
+enum class Sleep : std::uint8_t { awake, asleep, woken };
+
 struct Thread {
   void* sp;
   Operation pending;
   std::uint64_t result;
   bool gave_up;             // an await_briefly
   bool finished;
+  Sleep sleep;
+  std::uint16_t out_of_scope; // a bit for each of its own words that are dead just now
   Phase phase;
   std::uint8_t lock;        // that the phase is about
   bool leaving;             // inside until it takes the first step of its release
@@ -87,6 +92,7 @@ struct Line {
   std::uint8_t length;
   std::uint8_t inside;                              // a bit for each thread
   std::uint8_t destroyed;
+  std::uint8_t returns;                             // a bit for each thread that left while others stood behind it
   std::uint8_t thread[max_threads];
   std::uint8_t bypassed[max_threads][max_threads];  // [waiter][by]: later arrivals that entered first
   std::uint32_t accesses;                           // of the data that it protects
@@ -135,7 +141,7 @@ class World {
   static constexpr std::size_t part_size = 1024;  // a thread's part of the arena: its own words, and what it created
   static constexpr std::size_t own_size = 128;
   static constexpr std::size_t fixture_space = 4096;
-  static constexpr std::size_t domain_space = 320;
+  static constexpr std::size_t domain_space = 512;
   static constexpr std::size_t arena_size = domain_space + fixture_space + max_threads * part_size;
 
   World(const Program& program, const Config& config);
@@ -165,6 +171,11 @@ class World {
   // Effects common to all memory models: bookkeeping of who stands where.
   void note_change(unsigned t, std::uintptr_t address);  // by an RMW
   void note_access(unsigned t);
+  // Parking, which is the same for all memory models. A sleeper may wake for no reason, or because its deadline has passed.
+  unsigned park_outcomes(unsigned t) const;
+  void park(unsigned t, unsigned outcome);
+  void unpark(unsigned t);
+  bool held() const;  // whether anybody is inside, or about to release: there is somebody to wait for
   bool dead(std::uintptr_t address) const;  // of a lock that was destroyed, or an element that was freed
 
   std::uint64_t read(std::uintptr_t address, unsigned width) const {
@@ -186,6 +197,8 @@ class World {
   bool gave_up() const { return moving.threads[self_].gave_up; }
   unsigned self() const { return self_; }
   void* own(unsigned type, std::size_t size, void (*name)(World&, const void*, const std::string&));
+  void* enter_scope(unsigned type, std::size_t size, void (*name)(World&, const void*, const std::string&));
+  void leave_scope(void* object, std::size_t size);
   void* create(std::size_t size, void (*name)(World&, const void*, const std::string&));
   void destroy(const void* object, std::size_t size);
   void keep(void (*free)(void*), void* spare);

@@ -1,0 +1,106 @@
+// Far waiting: what TWA adds to the line of tickets, for its lock and its semaphore alike. Near waiters (within `threshold` of
+// being admitted) watch the grant; far ones wait in the domain, each at the place of its own ticket, until they are near.
+//
+//   Far::counter   a slot that counts pokes. It says nothing but "look at the grant again": collisions cost a look
+//   Far::notice    the same, but the slot is given a hapax
+//   Far::futex     the counter, on which far waiters sleep in the kernel
+//   Far::chain     a waiting chain (chain.hpp). Where waiters may sleep, this is how they do
+//
+// A near waiter that may be asleep needs a poke of its own when it is admitted: with chains both it and the one that turns near
+// are signalled, with futexes the threshold is 0.
+#pragma once
+
+#include <algorithm>
+
+#include <fairlock/chain.hpp>
+#include <fairlock/hapax.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+enum class Far { counter, notice, futex, chain };
+
+template <Platform P, Far Where, unsigned Threshold, TicketHash Hash>
+struct FarWaiting {
+  static constexpr Far where = P::sleeps && Where != Far::futex ? Far::chain : Where;
+  static_assert(where != Far::futex || Threshold == 0, "whoever sleeps on a slot is poked only when its ticket turns near");
+
+  // Waits until ticket `mine` is admitted; false if `until` came first.
+  template <class Line, Until U>
+  [[gnu::noinline]] static bool await_turn(const Line& line, const void* owner, std::uint64_t mine, const U& until) {
+    const auto& grant = line.grant_;
+    const auto near = [&] { return Line::distance(grant.load(order::acquire), mine) + static_cast<int>(Threshold) > 0; };
+    const auto admitted = [=](auto now) { return Line::admits(now, mine); };
+    const auto key = P::key(owner, mine);
+    if constexpr (where == Far::chain) {
+      if (!Chains<P>::wait_until(key, near, until)) return false;
+    } else {
+      auto& far = slot(P::salt(owner), mine);
+      for (;;) {
+        // The slot first, then the grant: a release in between has changed the slot that we remember.
+        const auto seen = far.load(order::acquire);
+        if (near()) break;
+        if constexpr (where == Far::futex) {
+          if (!sleep(far, seen, until)) return false;
+        } else {
+          if (!P::await_until(far, [=](auto value) { return value != seen; }, until, order::acquire)) return false;
+        }
+      }
+    }
+    return Threshold == 0 || P::await_until(grant, admitted, until, order::acquire, key).has_value();
+  }
+
+  // After a seq_cst fence: pokes those whom `count` more permits, the first for ticket `first`, concern. The line may be gone.
+  static void poke(const void* owner, std::uint64_t first, std::uint64_t count) {
+    if constexpr (where == Far::chain) {
+      const auto all = std::min<std::uint64_t>(count + Threshold, P::slots());  // so many keys visit every chain
+      for (std::uint64_t i = 0; i < all; ++i) Chains<P>::signal(P::key(owner, first + i));
+    } else {
+      const auto salt = P::salt(owner);
+      if (count < P::slots()) [[likely]] {
+        for (std::uint64_t i = 0; i < count; ++i) poke_slot(slot_of_ticket(Hash, salt, first + Threshold + i, P::slots()));
+      } else {
+        for (std::uint32_t i = 0; i < P::slots(); ++i) poke_slot(i);  // so many permits that every slot is concerned
+      }
+    }
+  }
+
+ private:
+  // Far::futex: the lowest bit says that somebody sleeps here, so that a poke knows whether to call the kernel.
+  static constexpr std::uint64_t asleep = 1, one_poke = 2;
+
+  static auto& slot(std::uint32_t salt, std::uint64_t ticket) {
+    const auto index = slot_of_ticket(Hash, salt, ticket, P::slots());
+    if constexpr (where == Far::notice) return P::domain().notices[index];
+    else return P::domain().counters[index];
+  }
+
+  // An RMW in every form. With a plain store of a hapax, one that is earlier in the slot's modification order could come later in
+  // time, and a waiter that saw the other would never learn that its ticket turned near.
+  static void poke_slot(std::uint32_t index) {
+    if constexpr (where == Far::notice) {
+      P::domain().notices[index].exchange(Hapaxes<P>::next(), order::release);
+    } else {
+      auto& counter = P::domain().counters[index];
+      if constexpr (where == Far::futex) {
+        if (counter.fetch_add(one_poke, order::acq_rel) & asleep) {
+          counter.fetch_and(~asleep, order::relaxed);
+          P::unpark(&counter);
+        }
+      } else {
+        counter.fetch_add(one_poke, order::release);
+      }
+    }
+  }
+
+  template <class Slot, Until U>
+  static bool sleep(Slot& far, std::uint64_t seen, const U& until) {
+    // Looks first, if the policy has any.
+    if (P::looks != 0 && P::await_briefly(far, [=](auto value) { return (value ^ seen) > asleep; }, P::looks, order::acquire)) return true;
+    if ((seen & asleep) == 0 && !far.cas(seen, seen | asleep, order::acq_rel)) return true;
+    return P::park(far, seen | asleep, until);
+  }
+};
+
+}  // namespace v0
+}  // namespace fairlock

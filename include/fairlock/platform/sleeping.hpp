@@ -1,0 +1,81 @@
+// Sleeping<Base>: a platform whose waiters fall asleep on a waiting chain, after as many looks as the policy allows.
+// Natively and on the checker alike, so that what sleeps is what was explored.
+#pragma once
+
+#include <fairlock/chain.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+template <class Base>
+struct Sleeping : Base {
+  static constexpr bool sleeps = true;
+
+  template <class A, class C>
+  static auto await(const A& where, const C& condition, std::memory_order o, Key key) {
+    return *await_until(where, condition, Forever{}, o, key);
+  }
+  template <class A, class C>
+  static auto await(const A& where, const C& condition, std::memory_order o = order::acquire) {
+    return await(where, condition, o, Base::key(&where));
+  }
+
+  template <class A, class C, Until U>
+  static auto await_until(const A& where, const C& condition, const U& until, std::memory_order o, Key key)
+      -> std::optional<decltype(where.load(o))> {
+    if constexpr (Base::looks != 0)
+      if (const auto value = Base::await_briefly(where, condition, Base::looks, o)) return value;
+    for (;;) {
+      const bool satisfied = Chains<Sleeping>::wait_until(key, [&] { return condition(where.load(o)); }, until);
+      const auto value = where.load(o);
+      if (condition(value)) return value;  // unless it flickered by
+      if (!satisfied) return std::nullopt;
+    }
+  }
+
+  template <class A, class C, Until U>
+  static auto await_until(const A& where, const C& condition, const U& until, std::memory_order o) {
+    return await_until(where, condition, until, o, Base::key(&where));
+  }
+
+  template <class A, class C, class Pace, Until U>
+  static auto await_paced(const A& where, const C& condition, const Pace&, const U& until, std::memory_order o, Key key) {
+    return await_until(where, condition, until, o, key);
+  }
+
+  template <class A, class T, class C>
+  static auto await_exchange(A& where, T desired, const C& condition, std::memory_order o = order::acquire) {
+    auto value = where.exchange(desired, o);
+    for (; !condition(value); value = where.exchange(desired, o)) await(where, condition, order::relaxed);
+    return value;
+  }
+
+  // Waits until the gate says woken; false if `until` came first.
+  template <class A, Until U>
+  static bool watch(A& gate, const U& until) {
+    if (!gate.cas(gate_shut, gate_asleep, order::acquire) && gate.load(order::acquire) == gate_woken) return true;
+    bool in_time = true;
+    while (in_time && gate.load(order::acquire) != gate_woken) in_time = Base::park(gate, gate_asleep, until);
+    return in_time || gate.load(order::acquire) == gate_woken;
+  }
+
+  // Writes what ends a wait, and wakes those who sleep on one of the keys. The lock may be gone after the write: compute the
+  // keys before.
+  template <class A, class T, std::same_as<Key>... K>
+  static void publish(A& where, T value, K... keys) {
+    where.exchange(value, order::acq_rel);  // and not a store and a fence: one instruction does both on many machines
+    signal(keys...);
+  }
+  template <class A, class T>
+  static void publish(A& where, T value) { publish(where, value, Base::key(&where)); }
+
+  // The same after an RMW that ended a wait.
+  template <std::same_as<Key>... K>
+  static void signal(K... keys) {
+    Base::fence_after_rmw();
+    (Chains<Sleeping>::signal(keys), ...);
+  }
+};
+
+}  // namespace v0
+}  // namespace fairlock

@@ -1,0 +1,88 @@
+// Until: how long a wait may last. What a timed acquire is given, and what every await of it is asked about.
+//
+//   Forever         for ever
+//   Deadline        until a point in time of the platform's clock, P::now(), in nanoseconds; `never` is infinitely far
+//   Interruptible   until then, or until somebody raises its Interrupt
+//
+// A deadline that has passed already means: look once, then give up.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+
+#include <fairlock/platform.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+inline constexpr std::uint64_t never = ~std::uint64_t{0};
+
+// interrupted() is asked before every sleep and after every wake-up, so a front end may do its own work there (handle a
+// signal, say). sleeping_on() is told the word that the thread is about to sleep on, and null when it is up again.
+template <class U>
+concept Until = requires(const U& until, const void* gate) {
+  { until.deadline() } -> std::same_as<std::uint64_t>;
+  { until.interrupted() } -> std::same_as<bool>;
+  until.sleeping_on(gate);
+};
+
+struct Forever {
+  static constexpr std::uint64_t deadline() { return never; }
+  static constexpr bool interrupted() { return false; }
+  static constexpr void sleeping_on(const void*) {}
+};
+
+struct Deadline {
+  std::uint64_t at;
+  std::uint64_t deadline() const { return at; }
+  static constexpr bool interrupted() { return false; }
+  static constexpr void sleeping_on(const void*) {}
+};
+
+// So long from now, by the steady clock. Negative: it has passed. Too long to count: never.
+template <class Rep, class Period>
+Deadline deadline_in(const std::chrono::duration<Rep, Period>& time) {
+  using Nanoseconds = std::chrono::duration<long double, std::nano>;
+  const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  const auto at = static_cast<long double>(now) + std::chrono::duration_cast<Nanoseconds>(time).count();
+  if (!(at > 0)) return {0};
+  if (at >= 9.2e18L) return {never};
+  return {static_cast<std::uint64_t>(at)};
+}
+
+// The way to call one waiting thread back. It stays raised until it is lowered; one thread at a time may wait with it.
+template <Platform P>
+class Interrupt {
+ public:
+  void raise() {
+    raised_.exchange(1, order::acq_rel);
+    P::fence_after_rmw();
+    // Either we see where the waiter sleeps, or it sees, before it falls asleep, that we raised (Dekker). Its gate may be
+    // gone by now: to wake a stale address does no harm.
+    if (void* const gate = gate_.load(order::relaxed)) P::unpark(gate);
+  }
+  void lower() { raised_.store(0, order::relaxed); }
+  bool raised() const { return raised_.load(order::acquire) != 0; }
+
+  void sleeping_on(const void* gate) {
+    gate_.exchange(const_cast<void*>(gate), order::acq_rel);
+    P::fence_after_rmw();
+  }
+
+ private:
+  typename P::template atomic<std::uint32_t> raised_;
+  typename P::template atomic<void*> gate_;
+};
+
+template <Platform P>
+struct Interruptible {
+  Interrupt<P>& interrupt;
+  std::uint64_t at = never;
+  std::uint64_t deadline() const { return at; }
+  bool interrupted() const { return interrupt.raised(); }
+  void sleeping_on(const void* gate) const { interrupt.sleeping_on(gate); }
+};
+
+}  // namespace v0
+}  // namespace fairlock
