@@ -1,7 +1,9 @@
 from typing import Literal, TypedDict
 
 Memory = Literal["sc", "weak"]
-Scenario = Literal["rounds", "try", "oblivious", "several", "destroy", "permits", "posts", "record"]
+Scenario = Literal[
+    "rounds", "try", "timed", "oblivious", "several", "destroy", "permits", "posts", "timed-permits", "timed-posts", "record"
+]
 
 class Properties(TypedDict):
     kind: Literal["lock", "semaphore"]
@@ -44,6 +46,7 @@ class Subject(TypedDict):
     name: str
     variation: bool
     waiting_array: bool
+    sleeping: bool
     max_threads: int | None
     scenarios: list[Scenario]
 
@@ -90,6 +93,8 @@ class Moment(TypedDict):
 class Story(TypedDict):
     fields: list[str]
     moments: list[Moment]
+
+scenarios: tuple[Scenario, ...]
 
 def locks() -> list[Lock]: ...
 def semaphores() -> list[Semaphore]: ...

@@ -16,6 +16,8 @@ LOCK_COLUMNS = {
     "context_free": "context-free",
     "try_lock": "try",
     "thread_oblivious": "any thread releases",
+    "parkable": "may sleep",
+    "abandonable": "may leave",
     "waiting_array": "array",
     "dynamic_memory": "allocates",
     "nodes_circulate": "nodes circulate",

@@ -17,7 +17,9 @@ from fairlock import _lab, table
 from fairlock.usage import UsageError, one_of
 
 MAX_STATES = 100_000_000
-SCENARIOS = ("rounds", "try", "oblivious", "several", "destroy", "permits", "posts", "record")
+SCENARIOS = _lab.scenarios
+# Threads and episodes, where a scenario has its own.
+SIZES = {"several": [(2, 1)], "destroy": [(2, 1), (3, 1)]}
 
 
 @dataclass(frozen=True)
@@ -80,15 +82,18 @@ class Row:
 def bounds(subject: _lab.Subject) -> Iterator[Run]:
     """Yield what `fairlock check` explores for one subject: small bounds first."""
     run = Run(subject["name"])
+    # Where waiters sleep or leave, there is more to interleave: fewer threads or slots will have to do.
     for memory in ("sc", "weak"):
-        for slots in (1, 2, 4):
+        for slots in (1,) if subject["sleeping"] else (1, 2, 4):
             for scenario in subject["scenarios"]:
-                sizes = {"several": [(2, 1)], "destroy": [(2, 1), (3, 1)]}.get(scenario, [(2, 2), (3, 1)])
-                for threads, episodes in sizes:
+                heavy = subject["sleeping"] or "timed" in scenario
+                for threads, episodes in SIZES.get(scenario, [(2, 2), (3, 1)]):
+                    if heavy and (slots == 4 or (threads > 2 and (memory == "weak" or subject["variation"]))):
+                        continue
                     yield replace(
                         run, scenario=scenario, memory=memory, threads=threads, episodes=episodes, slots=slots
                     )
-            if "rounds" not in subject["scenarios"]:
+            if "rounds" not in subject["scenarios"] or subject["sleeping"]:
                 continue
             if memory == "sc":
                 yield replace(run, threads=4, episodes=1, slots=slots)
@@ -255,7 +260,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mutant", metavar="NAME", default="", help="explore one planted bug at the given bounds")
     parser.add_argument("--threads", type=int, metavar="N", help="1 to 4")
     parser.add_argument("--episodes", type=int, metavar="M", help="1 to 8 for each thread")
-    parser.add_argument("--slots", type=int, metavar="S", help="of the waiting array: 1, 2, 4 or 8")
+    parser.add_argument("--slots", type=int, metavar="S", help="of the waiting array: 1, 2 or 4")
     parser.add_argument("--memory", metavar="sc|weak", help="sequentially consistent, or weak")
     parser.add_argument("--scenario", metavar="NAME", help=", ".join(SCENARIOS))
     parser.add_argument("--schedule", metavar="STRING", help="replay this schedule, step by step")
@@ -438,7 +443,7 @@ def validate(args: argparse.Namespace) -> None:
     limits: dict[str, Iterable[object]] = {
         "threads": range(1, 5),
         "episodes": range(1, 9),
-        "slots": (1, 2, 4, 8),
+        "slots": (1, 2, 4),
         "memory": ("sc", "weak"),
         "scenario": SCENARIOS,
         "engine": ("states", "dpor"),

@@ -47,6 +47,7 @@ struct Entry {
 
   static constexpr bool context_free = std::is_empty_v<typename L::Episode>;
   static constexpr bool try_lock = TryLock<L>;
+  static constexpr bool abandonable = TimedLock<timed_form<L>>;
   static constexpr bool trivial = std::is_trivially_destructible_v<L> && std::is_default_constructible_v<L>;
   // Fits around the kind that glibc keeps at offset 16 of its 40 bytes, the lock before and the episode behind it, and needs
   // neither allocation nor destructor.
@@ -56,7 +57,8 @@ struct Entry {
 
 // A counting semaphore with std::counting_semaphore's names.
 template <class S>
-concept CountingSemaphore = std::constructible_from<S, std::uint64_t> && requires(S semaphore) {
+concept CountingSemaphore = std::constructible_from<S, std::uint64_t> && requires(S semaphore, Deadline until) {
+  { semaphore.acquire_until(until) } -> std::same_as<bool>;
   semaphore.acquire();
   { semaphore.try_acquire() } -> std::same_as<bool>;
   semaphore.release(std::uint64_t{1});

@@ -58,6 +58,7 @@ nb::dict describe_common(const char* kind, bool variation) {
 template <class E>
 nb::dict describe_semaphore(bool variation) {
   nb::dict d = describe_common<E>("semaphore", variation);
+  d["abandonable"] = true;
   d["semaphore_bytes"] = sizeof(typename E::Semaphore);
   return d;
 }
@@ -76,7 +77,7 @@ nb::dict describe_lock(bool variation) {
   d["dynamic_memory"] = p.allocates;
   d["try_lock"] = E::try_lock;
   d["thread_oblivious"] = p.thread_oblivious;
-  d["abandonable"] = requires(L lock) { lock.acquire_until(0); };
+  d["abandonable"] = E::abandonable;
   d["preloadable"] = E::preloadable;
   d["lock_bytes"] = sizeof(L);
   d["episode_bytes"] = E::context_free ? 0 : sizeof(typename L::Episode);
@@ -128,7 +129,7 @@ struct Request {
     scenario = *found;
     if (threads < 1 || threads > max_threads) throw nb::value_error("threads: 1 to 4");
     if (episodes < 1 || episodes > 8) throw nb::value_error("episodes: 1 to 8");
-    if (slots < 1 || slots > CheckedMemory::max_slots || (slots & (slots - 1)) != 0) throw nb::value_error("slots: 1, 2, 4 or 8");
+    if (slots < 1 || slots > CheckedMemory::max_slots || (slots & (slots - 1)) != 0) throw nb::value_error("slots: 1, 2 or 4");
     if (memory_name != "sc" && memory_name != "weak") throw nb::value_error("memory: sc or weak");
     if (const auto why = subject->refuses(scenario, threads)) throw nb::value_error((std::string(subject->name) + ": " + std::string(*why)).c_str());
     config.threads = threads;
@@ -217,6 +218,7 @@ nb::list list_subjects() {
     d["name"] = subject.name;
     d["variation"] = subject.variation;
     d["waiting_array"] = subject.properties.waiting_array;
+    d["sleeping"] = subject.sleeping;
     d["max_threads"] = or_none(subject.properties.max_threads != 0, subject.properties.max_threads);
     nb::list fits;
     for (unsigned i = 0; i < std::size(scenario_names); ++i)
@@ -291,6 +293,9 @@ nb::dict explain_lock(std::string_view name) {
 }  // namespace
 
 NB_MODULE(_lab, m) {
+  nb::list scenarios;
+  for (const auto name : scenario_names) scenarios.append(name);
+  m.attr("scenarios") = nb::tuple(scenarios);
   m.def("locks", &locks, "Every lock and variation, with its properties; sizes are those of the native platform.");
   m.def("semaphores", &semaphores, "The same of the semaphores.");
   m.def("subjects", &list_subjects, "What can be checked, and in which scenarios.");

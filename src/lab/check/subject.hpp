@@ -44,6 +44,7 @@ Subject subject_of(bool variation) {
   s.properties = E::properties;
   s.domain = E::domain;
   s.domain.lanes = s.domain.lanes < CheckedMemory::max_lanes ? s.domain.lanes : CheckedMemory::max_lanes;
+  s.domain.left = s.domain.left < CheckedMemory::left_size ? s.domain.left : CheckedMemory::left_size;
   s.variation = variation;
   if constexpr (requires { typename E::Semaphore; }) {
     s.semaphore = s.has_try = s.abandonable = true;
