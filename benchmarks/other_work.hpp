@@ -1,0 +1,55 @@
+// How much of the processors' time others took meanwhile: locks whose waiters sleep behave quite differently on a machine
+// that is not as idle as it should be.
+#pragma once
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "common.hpp"
+
+namespace bench {
+
+inline double cpu_seconds(clockid_t clock) {
+  timespec spent{};
+  return clock_gettime(clock, &spent) == 0 ? static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec) : 0;
+}
+
+class OtherWork {
+ public:
+  // From here on; `ours` is what this process and those that it started have used so far.
+  void begin(double ours) {
+    began_ = Clock::now();
+    others_at_ = busy() - ours;
+  }
+  void end(double ours) {
+    time_ += Seconds(Clock::now() - began_).count();
+    others_ += busy() - ours - others_at_;
+  }
+
+  // The share of all processors' time.
+  double share() const {
+    const double all = time_ * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+    return all > 0 ? std::clamp(others_ / all, 0.0, 1.0) : 0;
+  }
+
+ private:
+  // Since the machine started, idling not included.
+  static double busy() {
+    long long user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, stolen = 0;
+    if (std::FILE* const stat = std::fopen("/proc/stat", "r")) {
+      if (std::fscanf(stat, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &user, &nice, &system, &idle, &wait, &irq,
+                      &soft, &stolen) != 8)
+        user = nice = system = irq = soft = stolen = 0;
+      std::fclose(stat);
+    }
+    return static_cast<double>(user + nice + system + irq + soft + stolen) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  }
+
+  Clock::time_point began_;
+  double others_at_ = 0, time_ = 0, others_ = 0;
+};
+
+}  // namespace bench
