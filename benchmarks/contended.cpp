@@ -1,16 +1,17 @@
-// Part `contended`: how many pairs of acquire and release threads get done together when all want the lock all the time.
+// Part `contended`: how many pairs of acquire and release threads get done together when all want the lock all the
+// time.
 #include "crew.hpp"
 #include "parts.hpp"
 #include "roster.hpp"
 
 namespace bench {
 
-void measure_contended(const Options& options, Progress& progress, Json& json) {
+bool measure_contended(const Options& options, Progress& progress, Json& json) {
   const Part& part = options.contended;
   const auto cpus = usable_cpus();
   // Without a processor for each, a waiter that only spins keeps the owner from running.
   const auto subjects = locks(options, {options.threads > cpus.size() ? Patient::name : Eager::name});
-  if (subjects.empty()) return;
+  if (subjects.empty()) return false;
   const double round_time = part.seconds / part.rounds;
   std::vector<std::vector<double>> rates(subjects.size()), fairness(subjects.size());
   std::uint64_t trials = 0, disturbed = 0;
@@ -34,6 +35,7 @@ void measure_contended(const Options& options, Progress& progress, Json& json) {
       json.numbers("slowest_to_fastest", fairness[i]);
     });
   });
+  return true;
 }
 
 }  // namespace bench

@@ -1,7 +1,8 @@
-// Threads that contend, few enough to have a processor each: how many pairs of acquire and release they get done together.
+// Threads that contend, few enough to have a processor each: how many pairs of acquire and release they get done
+// together.
 //
-// They live as long as the benchmark and sleep between measurements; that they exist also keeps glibc from leaving out the
-// atomics that a lone thread would not need.
+// They live as long as the part does and sleep between measurements; that they exist also keeps glibc from leaving out
+// the atomics that a lone thread would not need.
 //
 // A measurement is many trials, each over in a fraction of a millisecond. One in which a thread lost its processor to
 // other work says nothing of the lock, and does not count. If the threads have to share processors, losing one is part

@@ -1,9 +1,10 @@
-// More threads than processors, all wanting the lock all the time, for a window after a warm-up: how many episodes they get
-// done, how evenly, and how long one of them had to wait.
+// More threads than processors, all wanting the lock all the time, for a window after a warm-up: how many episodes they
+// get done, how evenly, and how long one of them had to wait.
 //
-// Whoever enters looks at the clock, so the window is the same for all, and those still in line when it closes enter once
-// more, uncounted. Every acquire is timed, by two looks at the processor's counter, one of them in the critical section:
-// the same few nanoseconds for every lock.
+// Whoever enters looks at the clock, so the window is the same for all, and those still in line when it closes enter
+// once more, uncounted. Every acquire is timed, by two looks at the processor's counter, one of them in the critical
+// section: the same few nanoseconds for every lock. Who overtook whom cannot be seen from out here, because a thread
+// may lose its processor between its look at the clock and its arrival in line; the checker looks at that.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// Processes that do nothing but burn CPU, for as long as this object lives. They die with the benchmark however it ends.
+// Processes that do nothing but burn CPU, for as long as this object lives. They die with the benchmark, however it
+// ends.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
-// The native benchmark: fairlock's locks and semaphores beside what a program could use instead. JSON on stdout, progress
-// on stderr; run.py makes tables of it.
+// The native benchmark: fairlock's locks and semaphores beside what a program could use instead. JSON on stdout,
+// progress on stderr; run.py makes tables of it.
 #include "crew.hpp"
 #include "parts.hpp"
 #include "roster.hpp"
@@ -35,10 +35,12 @@ void run(Options options) {
       json.text("ck", "not installed: apt-get install libck-dev");
 #endif
     });
-    if (options.uncontended.wanted) measure_uncontended(options, progress, json);
-    if (options.contended.wanted) measure_contended(options, progress, json);
-    if (options.semaphores.wanted) measure_semaphores(options, progress, json);
-    if (options.oversubscribed.wanted) measure_oversubscribed(options, progress, json);
+    bool any = false;
+    if (options.uncontended.wanted) any |= measure_uncontended(options, progress, json);
+    if (options.contended.wanted) any |= measure_contended(options, progress, json);
+    if (options.semaphores.wanted) any |= measure_semaphores(options, progress, json);
+    if (options.oversubscribed.wanted) any |= measure_oversubscribed(options, progress, json);
+    if (!any) refuse("none of these locks is measured in these parts");
   });
 }
 

@@ -19,7 +19,7 @@ struct Options {
   Part uncontended{"uncontended", 10, 41};
   Part contended{"contended", 30, 41};
   Part semaphores{"semaphores", 15, 41};
-  Part oversubscribed{"oversubscribed", 150, 5};
+  Part oversubscribed{"oversubscribed", 180, 5};
 
   unsigned threads = 2;   // that contend, each with a processor if there are enough
   unsigned crowd = 32;    // that contend in the oversubscribed part

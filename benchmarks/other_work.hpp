@@ -1,5 +1,5 @@
-// How much of the processors' time others took meanwhile: locks whose waiters sleep behave quite differently on a machine
-// that is not as idle as it should be.
+// How much of the processors' time others took meanwhile: locks whose waiters sleep behave quite differently on a
+// machine that is not as idle as it should be, because waking a thread on an idle processor takes long.
 #pragma once
 
 #include <time.h>
@@ -14,7 +14,8 @@ namespace bench {
 
 inline double cpu_seconds(clockid_t clock) {
   timespec spent{};
-  return clock_gettime(clock, &spent) == 0 ? static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec) : 0;
+  if (clock_gettime(clock, &spent) != 0) return 0;
+  return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
 }
 
 class OtherWork {

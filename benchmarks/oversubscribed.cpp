@@ -1,5 +1,5 @@
-// Part `oversubscribed`: many threads on few processors, on an idle machine and beside processes that burn CPU. The locks
-// that are unfair on purpose, and what is to tame them, also in a smaller crowd.
+// Part `oversubscribed`: many threads on few processors, on an idle machine and beside processes that burn CPU. The
+// locks that are unfair on purpose, and what is to tame them, also in a smaller crowd.
 #include <memory>
 #include <optional>
 
@@ -14,6 +14,8 @@ namespace bench {
 namespace {
 
 constexpr unsigned small_crowd = 8;
+// So much longer there: a turn may take milliseconds, and with few of them each the counts differ by chance.
+constexpr double beside_hogs = 2;
 
 struct Samples {
   std::vector<double> rates, fairness, longest;
@@ -24,6 +26,7 @@ struct Case {
   Crowd& crowd;
   unsigned threads, hogs;
   Subjects subjects;
+  Seconds time{}, warm_up{};  // for each subject in each round; the latter is part of it
   std::vector<Samples> samples;
   OtherWork others;
 
@@ -38,20 +41,23 @@ Subjects only_lifo(Subjects subjects) {
 
 }  // namespace
 
-void measure_oversubscribed(const Options& options, Progress& progress, Json& json) {
+bool measure_oversubscribed(const Options& options, Progress& progress, Json& json) {
   const Part& part = options.oversubscribed;
   const auto subjects = [&] { return locks_and_semaphores(options, {Patient::name}); };
-  if (subjects().empty()) return;
+  if (subjects().empty()) return false;
   Crowd large(options.crowd), small(small_crowd);
   std::vector<Case> cases;
   cases.emplace_back(large, options.crowd, 0u, subjects());
   cases.emplace_back(large, options.crowd, options.hogs, subjects());
   if (auto few = only_lifo(subjects()); !few.empty()) cases.emplace_back(small, small_crowd, 0u, std::move(few));
 
-  std::size_t measurements = 0;
-  for (const auto& one : cases) measurements += part.rounds * one.subjects.size();
-  const double time = part.seconds / static_cast<double>(measurements);
-  const double warm_up = std::min(0.1, 0.2 * time);
+  double shares = 0;
+  const auto share = [](const Case& one) { return one.hogs != 0 ? beside_hogs : 1; };
+  for (const auto& one : cases) shares += share(one) * static_cast<double>(one.subjects.size());
+  for (auto& one : cases) {
+    one.time = Seconds(part.seconds / part.rounds * share(one) / shares);
+    one.warm_up = std::min(Seconds(0.1), 0.2 * one.time);
+  }
   for (unsigned round = 0; round < part.rounds; ++round) {
     for (auto& one : cases) {
       std::optional<Hogs> hogs;
@@ -59,12 +65,12 @@ void measure_oversubscribed(const Options& options, Progress& progress, Json& js
       const auto ours = [&] { return cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) + (hogs ? hogs->spent() : 0); };
       one.others.begin(ours());
       one_round(round, one.subjects.size(), [&](std::size_t i) {
-        auto outcome = one.crowd.measure(*one.subjects[i], Seconds(warm_up), Seconds(time - warm_up));
+        auto outcome = one.crowd.measure(*one.subjects[i], one.warm_up, one.time - one.warm_up);
         one.samples[i].rates.push_back(outcome.pairs_per_second);
         one.samples[i].fairness.push_back(outcome.slowest_to_fastest);
         one.samples[i].longest.push_back(outcome.longest_wait);
         one.samples[i].counts.push_back(std::move(outcome.counts));
-        progress.spent(part, time);
+        progress.spent(part, one.time.count());
       });
       one.others.end(ours());
     }
@@ -72,12 +78,12 @@ void measure_oversubscribed(const Options& options, Progress& progress, Json& js
 
   json.object(part.name, [&] {
     write_plan(json, part);
-    json.number("window", time - warm_up);
     json.list("cases", [&] {
       for (const auto& one : cases) {
         json.object(nullptr, [&] {
           json.number("threads", std::uint64_t{one.threads});
           json.number("hogs", std::uint64_t{one.hogs});
+          json.number("window", (one.time - one.warm_up).count());
           json.number("other_work", one.others.share());
           write_subjects(json, one.subjects, [&](std::size_t i) {
             const auto& samples = one.samples[i];
@@ -92,6 +98,7 @@ void measure_oversubscribed(const Options& options, Progress& progress, Json& js
       }
     });
   });
+  return true;
 }
 
 }  // namespace bench

@@ -28,10 +28,11 @@ class Progress {
   double done_ = 0;
 };
 
-void measure_uncontended(const Options& options, Progress& progress, Json& json);
-void measure_contended(const Options& options, Progress& progress, Json& json);
-void measure_semaphores(const Options& options, Progress& progress, Json& json);
-void measure_oversubscribed(const Options& options, Progress& progress, Json& json);
+// False: the options ask for nothing that this part measures.
+bool measure_uncontended(const Options& options, Progress& progress, Json& json);
+bool measure_contended(const Options& options, Progress& progress, Json& json);
+bool measure_semaphores(const Options& options, Progress& progress, Json& json);
+bool measure_oversubscribed(const Options& options, Progress& progress, Json& json);
 
 // Calls measure(i) for every subject i of a round, another one first each time.
 template <class Measure>

@@ -28,8 +28,8 @@ std::vector<std::string> policy_names();
 // Stops with a message when the options name a lock or a policy that there is not.
 void check_names(const Options& options);
 
-// Those of the catalogue that the options ask for, under the policies that they ask for, else under the given ones; then
-// the references. Empty if the options ask for none of these.
+// Those of the catalogue that the options ask for, under the policies that they ask for, else under the given ones;
+// then the references. Empty if the options ask for none of these.
 Subjects locks(const Options& options, const std::vector<std::string>& policies);
 Subjects semaphores(const Options& options, const std::vector<std::string>& policies);
 Subjects locks_and_semaphores(const Options& options, const std::vector<std::string>& policies);

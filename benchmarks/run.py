@@ -24,7 +24,7 @@ from targets import all_targets, print_targets
 # What the program is told if the user says it; it knows the defaults, and what is valid.
 PASSED_ON = {
     "only": ("a,b", "only these parts: uncontended, contended, semaphores, oversubscribed"),
-    "seconds": ("S", "time to measure, in all (default: 10, 30, 15 and 150 for the four parts)"),
+    "seconds": ("S", "time to measure, in all (default: 10, 30, 15 and 180 for the four parts)"),
     "rounds": ("N", "rounds to divide it into (default: 41; oversubscribed: 5)"),
     "threads": ("N", "threads that contend (default: 2)"),
     "crowd": ("N", "threads when oversubscribed (default: 32)"),

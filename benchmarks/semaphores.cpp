@@ -6,12 +6,12 @@
 
 namespace bench {
 
-void measure_semaphores(const Options& options, Progress& progress, Json& json) {
+bool measure_semaphores(const Options& options, Progress& progress, Json& json) {
   const Part& part = options.semaphores;
   const auto cpus = usable_cpus();
   const auto subjects = options.threads > cpus.size() ? semaphores(options, {Patient::name})
                                                       : semaphores(options, {Eager::name, Patient::name});
-  if (subjects.empty()) return;
+  if (subjects.empty()) return false;
   const double round_time = part.seconds / part.rounds;
   const double time = round_time / static_cast<double>(subjects.size());
   std::vector<std::vector<double>> nanoseconds(subjects.size()), rates(subjects.size()), fairness(subjects.size());
@@ -36,6 +36,7 @@ void measure_semaphores(const Options& options, Progress& progress, Json& json) 
       json.numbers("slowest_to_fastest", fairness[i]);
     });
   });
+  return true;
 }
 
 }  // namespace bench

@@ -86,8 +86,7 @@ def semaphores(part: dict[str, Any], _: int) -> None:
 
 
 def oversubscribed(part: dict[str, Any], cpus: int) -> None:
-    window = f"{1000 * part['window']:.0f} ms"
-    title(f"Oversubscribed: threads that do nothing but take the lock, on {cpus} CPUs, for {window} a round", part)
+    title(f"Oversubscribed: threads that do nothing but take a lock, on {cpus} CPUs", part)
     print("Every acquire is timed with the processor's counter, which costs all of them the same few nanoseconds.")
     print("longest wait: of any thread in the window, the median of the rounds; at worst: the longest of all rounds.")
     for case in part["cases"]:
@@ -98,7 +97,8 @@ def crowd(case: dict[str, Any]) -> None:
     subjects = Subjects(case["subjects"])
     beside = f"beside {case['hogs']} CPU hogs" if case["hogs"] else "no hogs"
     print(f"\n{case['threads']} threads, {beside}, {policies(subjects)}: thousand pairs a second")
-    print(f"other work had {100 * case['other_work']:.0f}% of the processors' time meanwhile\n")
+    others = f"other work had {100 * case['other_work']:.0f}% of the processors' time meanwhile"
+    print(f"windows of {1000 * case['window']:.0f} ms; {others}\n")
     references = {"x pthread": "pthread-mutex", "x PI": "pthread-mutex-pi", "x sem_t": "sem_t"}
     if not subjects.references:
         references = {}

@@ -6,10 +6,10 @@
 
 namespace bench {
 
-void measure_uncontended(const Options& options, Progress& progress, Json& json) {
+bool measure_uncontended(const Options& options, Progress& progress, Json& json) {
   const Part& part = options.uncontended;
   const auto subjects = locks(options, {Eager::name});
-  if (subjects.empty()) return;
+  if (subjects.empty()) return false;
   const double round_time = part.seconds / part.rounds;
   std::vector<std::vector<double>> nanoseconds(subjects.size());
   Crew others(2, usable_cpus());  // asleep: see there what for
@@ -23,6 +23,7 @@ void measure_uncontended(const Options& options, Progress& progress, Json& json)
     write_plan(json, part);
     write_subjects(json, subjects, [&](std::size_t i) { json.numbers("uncontended_ns", nanoseconds[i]); });
   });
+  return true;
 }
 
 }  // namespace bench
