@@ -20,6 +20,9 @@ Crowding Crowd::measure(Measured& subject, Seconds warm_up, Seconds window) {
   warm_up_ = static_cast<Ticks>(warm_up.count() * ticks_per_second());
   length_ = static_cast<Ticks>(window.count() * ticks_per_second());
   data_ = {};
+  arrived_.store(0);
+  window_.opens.store(Window::unknown);
+  window_.closes.store(Window::unknown);
   busy_ = size();
   turn_.fetch_add(1);
   turn_.notify_all();
@@ -31,24 +34,19 @@ void Crowd::work(unsigned i) {
   for (unsigned turn = 0;; ++turn) {
     turn_.wait(turn);
     if (subject_ == nullptr) return;
-    gather(turn);
+    arrive();
     members_[i].turns = subject_->crowd(i, window_, data_);
     const std::lock_guard guard(mutex_);
     if (--busy_ == 0) done_.notify_one();
   }
 }
 
-// The last one to come says when the window is.
-void Crowd::gather(unsigned turn) {
-  if (gathered_.fetch_add(1) + 1 == size()) {
-    gathered_.store(0);
-    window_.opens = ticks() + warm_up_;
-    window_.closes = window_.opens + length_;
-    meetings_.store(turn + 1);
-    meetings_.notify_all();
-  } else {
-    meetings_.wait(turn);
-  }
+// Beside other work it may take a while until all have woken up. The last one says when the window is.
+void Crowd::arrive() {
+  if (arrived_.fetch_add(1) + 1 != size()) return;
+  const Ticks opens = ticks() + warm_up_;
+  window_.closes.store(opens + length_);
+  window_.opens.store(opens);
 }
 
 // Somebody may sleep through a wake-up: better to say so than to wait for ever.

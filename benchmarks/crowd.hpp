@@ -40,18 +40,17 @@ class Crowd {
 
   unsigned size() const { return static_cast<unsigned>(members_.size()); }
   void work(unsigned i);
-  void gather(unsigned turn);
+  void arrive();
   void await_all(Seconds time);
   Crowding outcome();
 
   std::vector<Member> members_;
   Measured* subject_ = nullptr;
   Ticks warm_up_ = 0, length_ = 0;
-  Window window_{};
+  Window window_;
   alignas(sector) Protected data_;
   alignas(sector) std::atomic<unsigned> turn_{0};
-  alignas(sector) std::atomic<unsigned> gathered_{0};
-  std::atomic<unsigned> meetings_{0};
+  alignas(sector) std::atomic<unsigned> arrived_{0};
   std::mutex mutex_;
   std::condition_variable done_;
   unsigned busy_ = 0;  // under mutex_

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -29,8 +30,10 @@ struct alignas(sector) Protected {
   unsigned owner = 0;  // the thread that is inside
 };
 
-struct Window {
-  Ticks opens, closes;
+// When entries count. Not before the last thread has come: until then nobody knows when that will be.
+struct alignas(sector) Window {
+  static constexpr Ticks unknown = std::numeric_limits<Ticks>::max();
+  std::atomic<Ticks> opens{unknown}, closes{unknown};
 };
 
 // What one thread did in a crowd. Only entries within the window count, and of each wait only what lies within it, so a
@@ -100,9 +103,8 @@ class MeasuredSubject final : public Measured {
   [[gnu::noinline]] Turns crowd(unsigned thread, const Window& window, Protected& data) override {
     auto& subject = opaque(subject_);
     Context context = contexts_[thread].kept;
-    const auto [opens, closes] = window;
     Turns turns;
-    for (Ticks entered = 0; entered < closes;) {
+    for (Ticks entered = 0, closes = Window::unknown; entered < closes;) {
       const Ticks asked = ticks();
       subject.episode(context, [&] {
         entered = ticks();
@@ -113,6 +115,8 @@ class MeasuredSubject final : public Measured {
         turns.alone &= data.owner == thread;
       });
       barrier();
+      const Ticks opens = window.opens.load(std::memory_order_relaxed);
+      closes = window.closes.load(std::memory_order_relaxed);
       ++turns.all;
       turns.counted += entered >= opens && entered < closes;
       turns.longest_wait = std::max(turns.longest_wait, std::min(entered, closes) - std::max(asked, opens));
