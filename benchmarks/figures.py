@@ -9,6 +9,8 @@ from typing import Any
 
 Subject = dict[str, Any]
 
+MOST_OTHER_WORK = 0.1  # of the processors' time; more disturbs threads that have to share them
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -29,10 +31,21 @@ class Figure:
         return f"{100 * (self.high - self.low) / self.median:.0f}%" if self.median else "-"
 
 
+def undisturbed(*subjects: Subject) -> list[int]:
+    """The rounds in which other work left the processors to all of these; every round, if there is none such."""
+    rounds = range(len(next(iter(samples for samples in subjects[0].values() if isinstance(samples, list)))))
+    calm = [i for i in rounds if all(s["other_work"][i] <= MOST_OTHER_WORK for s in subjects if "other_work" in s)]
+    return calm or list(rounds)
+
+
+def figure_of(subject: Subject, measure: str) -> Figure:
+    return Figure.of([subject[measure][i] for i in undisturbed(subject)])
+
+
 def ratio_of(subject: Subject, reference: Subject | None, measure: str) -> Figure | None:
     if reference is None or measure not in subject or measure not in reference:
         return None
-    pairs = zip(subject[measure], reference[measure], strict=True)
+    pairs = [(subject[measure][i], reference[measure][i]) for i in undisturbed(subject, reference)]
     return Figure.of([mine / theirs if theirs else math.inf for mine, theirs in pairs])
 
 

@@ -20,20 +20,13 @@ inline double cpu_seconds(clockid_t clock) {
 
 class OtherWork {
  public:
-  // From here on; `ours` is what this process and those that it started have used so far.
-  void begin(double ours) {
-    began_ = Clock::now();
-    others_at_ = busy() - ours;
-  }
-  void end(double ours) {
-    time_ += Seconds(Clock::now() - began_).count();
-    others_ += busy() - ours - others_at_;
-  }
+  // From now on; `ours` is the time that this process and those that it started have used so far.
+  explicit OtherWork(double ours) : began_(Clock::now()), before_(busy() - ours) {}
 
-  // The share of all processors' time.
-  double share() const {
-    const double all = time_ * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
-    return all > 0 ? std::clamp(others_ / all, 0.0, 1.0) : 0;
+  // The share of all processors' time since then.
+  double share(double ours) const {
+    const double all = Seconds(Clock::now() - began_).count() * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+    return std::clamp((busy() - ours - before_) / all, 0.0, 1.0);
   }
 
  private:
@@ -49,8 +42,8 @@ class OtherWork {
     return static_cast<double>(user + nice + system + irq + soft + stolen) / static_cast<double>(sysconf(_SC_CLK_TCK));
   }
 
-  Clock::time_point began_;
-  double others_at_ = 0, time_ = 0, others_ = 0;
+  const Clock::time_point began_;
+  const double before_;
 };
 
 }  // namespace bench

@@ -18,7 +18,7 @@ constexpr unsigned small_crowd = 8;
 constexpr double beside_hogs = 2;
 
 struct Samples {
-  std::vector<double> rates, fairness, longest;
+  std::vector<double> rates, fairness, longest, others;
   std::vector<std::vector<std::uint64_t>> counts;
 };
 
@@ -28,7 +28,6 @@ struct Case {
   Subjects subjects;
   Seconds time{}, warm_up{};  // for each subject in each round; the latter is part of it
   std::vector<Samples> samples;
-  OtherWork others;
 
   Case(Crowd& crowd, unsigned threads, unsigned hogs, Subjects subjects)
       : crowd(crowd), threads(threads), hogs(hogs), subjects(std::move(subjects)), samples(this->subjects.size()) {}
@@ -63,16 +62,16 @@ bool measure_oversubscribed(const Options& options, Progress& progress, Json& js
       std::optional<Hogs> hogs;
       if (one.hogs != 0) hogs.emplace(one.hogs);
       const auto ours = [&] { return cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) + (hogs ? hogs->spent() : 0); };
-      one.others.begin(ours());
       one_round(round, one.subjects.size(), [&](std::size_t i) {
+        const OtherWork others(ours());
         auto outcome = one.crowd.measure(*one.subjects[i], one.warm_up, one.time - one.warm_up);
         one.samples[i].rates.push_back(outcome.pairs_per_second);
         one.samples[i].fairness.push_back(outcome.slowest_to_fastest);
         one.samples[i].longest.push_back(outcome.longest_wait);
+        one.samples[i].others.push_back(others.share(ours()));
         one.samples[i].counts.push_back(std::move(outcome.counts));
         progress.spent(part, one.time.count());
       });
-      one.others.end(ours());
     }
   }
 
@@ -84,12 +83,12 @@ bool measure_oversubscribed(const Options& options, Progress& progress, Json& js
           json.number("threads", std::uint64_t{one.threads});
           json.number("hogs", std::uint64_t{one.hogs});
           json.number("window", (one.time - one.warm_up).count());
-          json.number("other_work", one.others.share());
           write_subjects(json, one.subjects, [&](std::size_t i) {
             const auto& samples = one.samples[i];
             json.numbers("pairs_per_second", samples.rates);
             json.numbers("slowest_to_fastest", samples.fairness);
             json.numbers("longest_wait", samples.longest);
+            json.numbers("other_work", samples.others);
             json.list("counts", [&] {
               for (const auto& counts : samples.counts) json.numbers(nullptr, counts);
             });

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from figures import Figure, Subject, Subjects, ratio_of
+from figures import MOST_OTHER_WORK, Figure, Subject, Subjects, figure_of, ratio_of, undisturbed
 
 
 def print_results(raw: dict[str, Any]) -> None:
@@ -97,22 +97,29 @@ def crowd(case: dict[str, Any]) -> None:
     subjects = Subjects(case["subjects"])
     beside = f"beside {case['hogs']} CPU hogs" if case["hogs"] else "no hogs"
     print(f"\n{case['threads']} threads, {beside}, {policies(subjects)}: thousand pairs a second")
-    others = f"other work had {100 * case['other_work']:.0f}% of the processors' time meanwhile"
-    print(f"windows of {1000 * case['window']:.0f} ms; {others}\n")
+    print(f"windows of {1000 * case['window']:.0f} ms, {disturbance(case['subjects'])}\n")
     references = {"x pthread": "pthread-mutex", "x PI": "pthread-mutex-pi", "x sem_t": "sem_t"}
     if not subjects.references:
         references = {}
     header = ["lock", "pairs", "spread", "slowest/fastest", "longest wait, ms", "at worst", *references]
     rows = []
     for subject in subjects.own + subjects.references:
-        rate = Figure.of(subject["pairs_per_second"])
-        waits = [1000 * wait for wait in subject["longest_wait"]]
+        rate = figure_of(subject, "pairs_per_second")
         row = [subjects.label(subject), number(rate.median / 1e3), rate.spread()]
-        row.append(f"{statistics.median(subject['slowest_to_fastest']):.2f}")
-        row += [number(statistics.median(waits)), number(max(waits))]
+        row.append(f"{figure_of(subject, 'slowest_to_fastest').median:.2f}")
+        waits = [subject["longest_wait"][i] for i in undisturbed(subject)]
+        row += [number(1e3 * statistics.median(waits)), number(1e3 * max(waits))]
         row += [ratio_cell(subject, subjects.reference(name), "pairs_per_second") for name in references.values()]
         rows.append(row)
     print_table(header, rows)
+
+
+def disturbance(subjects: list[Subject]) -> str:
+    shares = [share for subject in subjects for share in subject["other_work"]]
+    lost = sum(share > MOST_OTHER_WORK for share in shares) / len(shares)
+    text = f"of which other work disturbed {100 * lost:.0f}%"
+    stay = any(min(subject["other_work"]) > MOST_OTHER_WORK for subject in subjects)
+    return text + (": these do not count" if not stay else ": these do not count where there are others")
 
 
 # --- Cells --------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from figures import Figure, Subject, Subjects, ratio_of
+from figures import Figure, Subject, Subjects, figure_of, ratio_of
 
 PARKING = "spin-then-park"
 
@@ -123,14 +123,14 @@ def fair(label: str, where: str, place: int, lock: Subject, subjects: Subjects) 
     reference = subjects.reference(FAIR_REFERENCE)
     ratio = ratio_of(lock, reference, "pairs_per_second")
     yield Target(label, where, f"x {FAIR_REFERENCE}", FAIR_RATE[place], False, ratio)
-    fairness = Figure.of(lock["slowest_to_fastest"])
+    fairness = figure_of(lock, "slowest_to_fastest")
     yield Target(label, where, "slowest/fastest", FAIR_FAIRNESS[place], False, fairness)
     wait = ratio_of(lock, reference, "longest_wait")
     yield Target(label, where, f"x the longest wait of {FAIR_REFERENCE}", FAIR_WAIT, True, wait)
 
 
 def lifo(label: str, where: str, lock: Subject) -> Iterator[Target]:
-    fairness = Figure.of(lock["slowest_to_fastest"])
+    fairness = figure_of(lock, "slowest_to_fastest")
     tamed = lock["name"] == TAMED
     yield Target(label, where, "slowest/fastest", TAMED_FAIRNESS if tamed else WILD_FAIRNESS, not tamed, fairness)
 
