@@ -117,9 +117,11 @@ def crowd(case: dict[str, Any]) -> None:
 def disturbance(subjects: list[Subject]) -> str:
     shares = [share for subject in subjects for share in subject["other_work"]]
     lost = sum(share > MOST_OTHER_WORK for share in shares) / len(shares)
+    stuck = sum(min(subject["other_work"]) > MOST_OTHER_WORK for subject in subjects)
     text = f"of which other work disturbed {100 * lost:.0f}%"
-    stay = any(min(subject["other_work"]) > MOST_OTHER_WORK for subject in subjects)
-    return text + (": these do not count" if not stay else ": these do not count where there are others")
+    if stuck:
+        return f"{text}; {stuck} of {len(subjects)} rows have no others and are not to be relied on"
+    return f"{text}, which do not count" if lost else text
 
 
 # --- Cells --------------------------------------------------------------------------------------
