@@ -7,14 +7,15 @@
 #pragma once
 
 #include <pthread.h>
+#include <semaphore.h>
 
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <mutex>
+#include <cerrno>
+#include <semaphore>
 #include <type_traits>
 
 #include <fairlock/episode.hpp>
+
+#include "common.hpp"
 
 #ifdef FAIRLOCK_BENCH_CK
 #include <ck_pr.h>
@@ -26,9 +27,6 @@
 #endif
 
 namespace bench {
-
-inline constexpr unsigned most_threads = 64;
-inline constexpr std::size_t sector = 128;
 
 struct Nothing {};
 
@@ -67,10 +65,8 @@ struct Pthread {
   Pthread() {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
-    if (pthread_mutexattr_setprotocol(&attributes, Protocol) != 0 || pthread_mutex_init(&mutex, &attributes) != 0) {
-      std::fputs("fairlock_bench: this system has no priority inheritance\n", stderr);
-      std::exit(1);
-    }
+    if (pthread_mutexattr_setprotocol(&attributes, Protocol) != 0 || pthread_mutex_init(&mutex, &attributes) != 0)
+      fail("this system has no priority inheritance");
     pthread_mutexattr_destroy(&attributes);
   }
   ~Pthread() { pthread_mutex_destroy(&mutex); }
@@ -80,6 +76,35 @@ struct Pthread {
     pthread_mutex_lock(&mutex);
     body();
     pthread_mutex_unlock(&mutex);
+  }
+};
+
+// A semaphore used as a mutex: fairlock's, and std::counting_semaphore.
+template <class S>
+struct OnePermit {
+  using Context = Nothing;
+  S semaphore{1};
+
+  template <class F>
+  void episode(Context&, F&& body) {
+    semaphore.acquire();
+    body();
+    semaphore.release();
+  }
+};
+
+struct PosixSemaphore {
+  using Context = Nothing;
+  sem_t semaphore;
+
+  PosixSemaphore() { sem_init(&semaphore, 0, 1); }
+  ~PosixSemaphore() { sem_destroy(&semaphore); }
+
+  template <class F>
+  void episode(Context&, F&& body) {
+    while (sem_wait(&semaphore) != 0 && errno == EINTR) {}
+    body();
+    sem_post(&semaphore);
   }
 };
 

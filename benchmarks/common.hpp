@@ -1,0 +1,56 @@
+// What every workload uses: the clock, the median, and ways to keep the compiler from knowing too much.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+inline constexpr unsigned most_threads = 64;
+inline constexpr std::size_t sector = 128;
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+// Bad input: one line, and the status that says so.
+[[noreturn]] inline void refuse(const std::string& why) {
+  std::fprintf(stderr, "fairlock_bench: %s\n", why.c_str());
+  std::exit(2);
+}
+
+// A lock that does not do its duty. Threads may be stuck in it, so nothing is tidied up.
+[[noreturn]] inline void fail(const std::string& why) {
+  std::fprintf(stderr, "fairlock_bench: %s\n", why.c_str());
+  std::_Exit(1);
+}
+
+inline double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// The least over the greatest of what the threads have done: 1 is perfectly fair.
+template <class Counts>
+double slowest_to_fastest(const Counts& done) {
+  const auto [least, most] = std::minmax_element(done.begin(), done.end());
+  return *most == 0 ? 0 : static_cast<double>(*least) / static_cast<double>(*most);
+}
+
+// After this the compiler knows nothing of what any object holds, so it moves no access across.
+inline void barrier() { asm volatile("" ::: "memory"); }
+
+// The same object, but the compiler no longer knows which: nothing of its address is folded into the loop.
+template <class T>
+T& opaque(T& object) {
+  T* pointer = &object;
+  asm volatile("" : "+r"(pointer) : : "memory");
+  return *pointer;
+}
+
+}  // namespace bench

@@ -1,0 +1,58 @@
+#include "hogs.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "common.hpp"
+#include "other_work.hpp"
+
+namespace bench {
+namespace {
+
+[[noreturn]] void burn(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(0);  // it died before we could ask for the signal
+  for (int i = 0; i < 3; ++i) close(i);  // nobody shall wait for output from us
+  for (;;) asm volatile("");
+}
+
+}  // namespace
+
+Hogs::Hogs(unsigned number) {
+  const pid_t parent = getpid();
+  for (unsigned i = 0; i < number; ++i) {
+    const pid_t child = fork();
+    if (child == 0) burn(parent);
+    if (child < 0) {
+      const int error = errno;
+      end();
+      refuse(std::string("could not start a CPU hog: ") + std::strerror(error));
+    }
+    children_.push_back(child);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until they are well under way
+}
+
+Hogs::~Hogs() { end(); }
+
+double Hogs::spent() const {
+  double all = 0;
+  for (const pid_t child : children_)
+    if (clockid_t clock; clock_getcpuclockid(child, &clock) == 0) all += cpu_seconds(clock);
+  return all;
+}
+
+void Hogs::end() {
+  for (const pid_t child : children_) kill(child, SIGKILL);
+  for (const pid_t child : children_)
+    while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
+  children_.clear();
+}
+
+}  // namespace bench
