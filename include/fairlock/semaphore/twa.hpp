@@ -26,11 +26,12 @@ struct TwaSemaphoreOptions {
   TicketHash hash = TicketHash::weyl17;
   bool fast_path = false;  // leave the array alone when nobody waits far away
   Layout layout = Layout::together;
+  std::uint64_t initial = 0;  // permits in all-zero memory
 };
 
 template <Platform P, TwaSemaphoreOptions O = TwaSemaphoreOptions{}>
-class TwaSemaphore : public TicketSemaphore<P, TicketSemaphoreOptions{.layout = O.layout}> {
-  using Counts = TicketSemaphore<P, TicketSemaphoreOptions{.layout = O.layout}>;
+class TwaSemaphore : public TicketSemaphore<P, TicketSemaphoreOptions{.layout = O.layout, .initial = O.initial}> {
+  using Counts = TicketSemaphore<P, TicketSemaphoreOptions{.layout = O.layout, .initial = O.initial}>;
   using Counts::grant_, Counts::ticket_;
 
  public:
@@ -47,12 +48,12 @@ class TwaSemaphore : public TicketSemaphore<P, TicketSemaphoreOptions{.layout = 
 
   void acquire() {
     const auto mine = ticket_.fetch_add(1, order::relaxed);
-    if (grant_.load(order::acquire) <= mine) [[unlikely]] wait(mine);
+    if (grant_.load(order::acquire) + O.initial <= mine) [[unlikely]] wait(mine);
   }
 
   void release(std::uint64_t permits = 1) {
     const auto salt = P::salt(this);  // before the permit is given away: afterwards the semaphore may be gone
-    const auto first = grant_.fetch_add(permits, order::acq_rel) + O.threshold;
+    const auto first = grant_.fetch_add(permits, order::acq_rel) + O.initial + O.threshold;
     auto end = first + permits;
     if constexpr (O.fast_path) {
       P::fence_after_rmw();
@@ -73,10 +74,10 @@ class TwaSemaphore : public TicketSemaphore<P, TicketSemaphoreOptions{.layout = 
     for (;;) {
       // The slot first, then grant_: a release in between has changed the slot that we remember.
       const auto seen = far.load(order::acquire);
-      if (mine < grant_.load(order::acquire) + O.threshold) break;
+      if (mine < grant_.load(order::acquire) + O.initial + O.threshold) break;
       P::await(far, [=](auto value) { return value != seen; }, order::acquire);
     }
-    P::await(grant_, [=](auto granted) { return granted > mine; }, order::acquire);
+    P::await(grant_, [=](auto granted) { return granted + O.initial > mine; }, order::acquire);
   }
 
   static void poke(std::uint32_t index) { P::domain().counters[index].fetch_add(1, order::release); }
