@@ -20,6 +20,7 @@ enum class Kind : std::uint8_t {
   await_briefly,   // the same, but it may give up at any time
   await_exchange,  // an exchange that is enabled only while the value satisfies `test`
   access,          // of the plain data that a lock protects: read and written
+  chance,          // of something that two outcomes are open for: both are explored
   start,           // a thread's first, without effect
 };
 
@@ -41,6 +42,8 @@ constexpr bool is_rmw(Kind kind) {
 constexpr bool is_await(Kind kind) {
   return kind == Kind::await || kind == Kind::await_briefly || kind == Kind::await_exchange;
 }
+
+constexpr bool has_address(Kind kind) { return kind != Kind::fence && kind != Kind::chance; }
 
 // Whether nothing that another thread does can change the outcome, or the other way round: no reason to interleave it.
 // A fence is one only where memory is sequentially consistent; an access is, because what it must not overlap with is

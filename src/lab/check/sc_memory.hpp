@@ -17,19 +17,21 @@ class ScMemory {
   // In how many ways thread t can go on now; 0: it is blocked.
   unsigned outcomes(unsigned t) const {
     const auto& op = world_.thread(t).pending;
+    if (op.kind == Kind::chance) return 2;
     if (!is_await(op.kind)) return 1;
     // Giving up is open only while the condition does not hold: the last look failed. What happens after that look but
     // before the next operation is another schedule.
     return op.kind == Kind::await_briefly || satisfied(op);
   }
 
-  void take(unsigned t, unsigned) {
+  void take(unsigned t, unsigned outcome) {
     const auto& op = world_.thread(t).pending;
     if (world_.dead(op.address)) return world_.violate(Property::destroyed, world_.show(op) + " after another thread destroyed or freed it");
     std::uint64_t value = 0;
     switch (op.kind) {
       case Kind::start:
       case Kind::fence: break;
+      case Kind::chance: value = outcome; break;
       case Kind::access: world_.note_access(t); break;
       case Kind::store:
       case Kind::init: world_.write(op.address, op.width, op.operand); break;
