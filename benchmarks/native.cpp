@@ -46,7 +46,7 @@ double median(std::vector<double> values) {
 
 enum class Form { guard, mutex, reference };
 constexpr const char* form_names[] = {"guard", "mutex", "reference"};
-constexpr const char* order_names[] = {"fifo", "bounded", "barging", "lifo"};
+constexpr const char* order_names[] = {"fifo", "bounded", "barging", "lifo", "platoon", "long-term"};
 
 struct Description {
   std::string name;
