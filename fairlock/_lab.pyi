@@ -12,7 +12,7 @@ class Properties(TypedDict):
     variation: bool
     source: str
     spinning: str
-    order: Literal["fifo", "bounded", "barging", "lifo"]
+    order: Literal["fifo", "bounded", "barging", "lifo", "platoon", "long-term"]
     bypass: int | None
     waiting_array: bool
     parkable: bool
@@ -24,6 +24,7 @@ class Semaphore(Properties):
     semaphore_bytes: int
 
 class Lock(Properties):
+    platoon: int | None
     constant_time_release: bool
     context_free: bool
     on_stack: bool
@@ -44,6 +45,7 @@ class Lock(Properties):
 
 class Subject(TypedDict):
     name: str
+    algorithm: str
     variation: bool
     waiting_array: bool
     sleeping: bool

@@ -36,9 +36,24 @@ SEMAPHORE_COLUMNS = {
     "semaphore_bytes": "B",
 }
 
+ORDERS = {
+    "fifo": "no later arrival enters before a waiter",
+    "bounded": "how often a thread that arrives later enters before a waiter: at most {bypass}, for each",
+    "barging": "whoever comes at the right moment enters: no bound on bypass",
+    "lifo": "the newest waiter enters first: no bound on bypass",
+    "platoon": "later arrivals that enter before a waiter: at most {bypass} in all",
+    "long-term": "fair in the long run, by chance: no bound on one wait",
+}
+
 LEGEND = """\
+order: platoon bounds how many later arrivals pass a waiter by, in all; long-term is fair by chance, without a bound.
 spins: where waiters look. L(ocal) or U(nknown) home; P(rivate), S(emi-private) or G(lobal) word.
 Sizes are sizeof on this machine. `fairlock list NAME` tells everything of one entry; --all adds the variations."""
+
+
+def order_of(entry: _lab.Lock | _lab.Semaphore) -> str:
+    """Return the entry's order of admission, and what it means."""
+    return f"{entry['order']}: {ORDERS[entry['order']].format(bypass=entry['bypass'])}"
 
 
 def entries(variations: bool = False) -> list[_lab.Lock | _lab.Semaphore]:
@@ -64,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.names:
         for entry in chosen:
             width = max(len(key) for key in entry)
-            for key, value in entry.items():
+            for key, value in {**entry, "order": order_of(entry)}.items():
                 print(f"{key.replace('_', ' '):{width}}  {table.show(value)}")
             print()
     else:

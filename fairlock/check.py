@@ -97,8 +97,8 @@ def bounds(subject: _lab.Subject) -> Iterator[Run]:
                 continue
             if memory == "sc":
                 yield replace(run, threads=4, episodes=1, slots=slots)
-            # Variations under weak memory stop at 2x2 and 3x1: 3x2 of a few would take longer than all the rest.
-            if memory == "sc" or not subject["variation"]:
+            # Variations and capacitors under weak memory stop at 2x2 and 3x1: 3x2 of some takes longer than the rest.
+            if memory == "sc" or not (subject["variation"] or subject["algorithm"] == "capacitor"):
                 yield replace(run, memory=memory, threads=3, episodes=2, slots=slots)
 
 

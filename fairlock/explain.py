@@ -26,7 +26,11 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(story, indent=2))
         return 0
-    print(f"{args.name}: {entries[args.name]['source']}\n")
+    entry = entries[args.name]
+    print(f"{args.name}: {entry['source']}\n{catalogue.order_of(entry)}")
+    if platoon := dict(entry).get("platoon"):
+        print(f"platoons of {platoon}: whoever has a ticket below grant + {platoon} goes on to the inner lock")
+    print()
     header = ["", "what happens", "owner", *story["fields"], "waiting"]
     rows = []
     for number, moment in enumerate(story["moments"], 1):

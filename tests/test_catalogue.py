@@ -24,6 +24,9 @@ def test_all_locks_of_the_family_are_there() -> None:
     assert names == [
         "tas", "tts", "tts-backoff", "ticket", "ticket-backoff", "partitioned-ticket", "anderson",
         "twa", "tidex", "hapax", "hapax-vw", "mcs", "clh", "hemlock", "reciprocating", "lifo", "qspinlock",
+        "capacitor-reciprocating", "capacitor-ticket", "capacitor-lifo", "capacitor-mcs", "capacitor-tts",
+        "capacitor-reciprocating-fractional", "capacitor-ticket-fractional", "capacitor-lifo-fractional",
+        "capacitor-mcs-fractional", "capacitor-tts-fractional",
     ]  # fmt: skip
 
 
@@ -102,6 +105,28 @@ def test_visible_waiters_hand_over_without_touching_depart() -> None:
     entries = [i for i, moment in enumerate(story["moments"]) if moment["action"] in ("B enters", "C enters")]
     assert len(entries) == 2
     assert {departs[i] for i in entries} == {"0"}
+
+
+def test_capacitors_promise_what_their_form_can_keep() -> None:
+    capacitors = [entry for entry in CATALOGUE.values() if entry["algorithm"] == "capacitor"]
+    for entry in capacitors:
+        by_chance = any(form in entry["name"] for form in ("fractional", "activated", "random"))
+        assert entry["platoon"] is not None
+        assert (entry["order"], entry["bypass"]) == (
+            ("long-term", None) if by_chance else ("platoon", entry["platoon"] - 1)
+        )
+        assert entry["destroyable_by_next_owner"] == ("late-depart" not in entry["name"])
+    assert {entry["platoon"] for entry in capacitors if not entry["variation"]} == {10}
+
+
+def test_a_platoon_closes_and_the_next_one_waits(fairlock: Command) -> None:
+    waits = [dict(moment["waiting"]) for moment in _lab.explain("capacitor-tts/platoon-2")["moments"]]
+    assert waits[3] == {"B": "inner.word", "C": "grant"}
+    assert list(dict.fromkeys(column("capacitor-tts/platoon-2", "departed"))) == ["0", "1"]
+    text = text_of(fairlock, "explain", "capacitor-tts")
+    assert "at most 9 in all" in text
+    assert "platoons of 10" in text
+    assert "fair in the long run" in text_of(fairlock, "list", "capacitor-tts-fractional")
 
 
 def test_explain_prints_a_table_and_every_operation(fairlock: Command) -> None:

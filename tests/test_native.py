@@ -195,6 +195,34 @@ MISUSE = {
         "auto s = Native<Yield, DomainOptions{.lanes = 128}>::slots();",
         "lanes: a power of two",
     ),
+    "a platoon of nobody": (
+        "SimplyWrapped<Native<>, TtsLock<Native<>>, CapacitorOptions{.platoon = 0}> l;",
+        "platoon: at least one",
+    ),
+    "skip more often than always": (
+        "SimplyWrapped<Native<>, TtsLock<Native<>>, CapacitorOptions{.skip = {101, 100}}> l;",
+        "skip: a probability, from 0 to 1",
+    ),
+    "skip in no tries": (
+        "SimplyWrapped<Native<>, TtsLock<Native<>>, CapacitorOptions{.skip = {0, 0}}> l;",
+        "skip: a probability, from 0 to 1",
+    ),
+    "skip less often than never": (
+        "SimplyWrapped<Native<>, TtsLock<Native<>>, CapacitorOptions{.skip = {-1, 100}}> l;",
+        "narrowing",
+    ),
+    "three random lanes": (
+        "SimplyWrapped<Native<>, TtsLock<Native<>>, CapacitorOptions{.lanes = 3}> l;",
+        "lanes: a power of two",
+    ),
+    "activation over a lock without try": (
+        "SimplyWrapped<Native<>, ClhLock<Native<>>, CapacitorOptions{.activate = true}> l;",
+        "only over a lock that can be tried",
+    ),
+    "a semaphore of another size": (
+        "Capacitor<Native<>, TicketSemaphore<Native<>>, TtsLock<Native<>>> l;",
+        "a permit for each of the platoon",
+    ),
     "copy of a mutex": ('mutex<"twa"> a; mutex<"twa"> b(a);', "deleted"),
     "try_lock where there is none": ('void f(mutex<"clh">& m) { m.try_lock(); }', "try_lock"),
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <fairlock/capacitor.hpp>
 #include <fairlock/domain.hpp>
 #include <fairlock/episode.hpp>
 #include <fairlock/lock/anderson.hpp>
@@ -23,6 +24,7 @@
 #include <fairlock/lock/ticket.hpp>
 #include <fairlock/lock/tidex.hpp>
 #include <fairlock/lock/twa.hpp>
+#include <fairlock/semaphore/lanes.hpp>
 #include <fairlock/semaphore/ticket.hpp>
 #include <fairlock/semaphore/twa.hpp>
 
@@ -74,13 +76,28 @@ struct SemaphoreEntry {
   using Semaphore = S;
 };
 
+// A lock wrapped: with the semaphore that its capacitor scales by, with the simplistic one, or with one of two lanes.
+template <Platform P, class L, CapacitorOptions O = CapacitorOptions{}>
+using Wrapped = Capacitor<P, TwaSemaphore<P, TwaSemaphoreOptions{.fast_path = true, .initial = O.platoon}>, L, O>;
+
+template <Platform P, class L, CapacitorOptions O = CapacitorOptions{}>
+using SimplyWrapped = Capacitor<P, TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.platoon}>, L, O>;
+
+template <Platform P, class L, CapacitorOptions O = CapacitorOptions{}>
+using LaneWrapped = Capacitor<P, LanedSemaphore<P, LanedSemaphoreOptions{.lanes = 2, .initial = O.platoon}>, L, O>;
+
+inline constexpr Chance mostly{99, 100};  // the fractional form of the Capacitor paper
+
+template <Platform P>
+using TtsLock = TasLock<P, TasOptions{.look_first = true}>;
+
 template <class... E>
 struct EntryList {};
 
 template <Platform P>
 using Locks = EntryList<
     Entry<"tas", TasLock<P>>,
-    Entry<"tts", TasLock<P, TasOptions{.look_first = true}>>,
+    Entry<"tts", TtsLock<P>>,
     Entry<"tts-backoff", TasLock<P, TasOptions{.look_first = true, .backoff = 4}>>,
     Entry<"ticket", TicketLock<P>>,
     Entry<"ticket-backoff", TicketLock<P, TicketOptions{.backoff = 2}>>,
@@ -95,7 +112,17 @@ using Locks = EntryList<
     Entry<"hemlock", Hemlock<P>>,
     Entry<"reciprocating", ReciprocatingLock<P>>,
     Entry<"lifo", LifoLock<P>>,
-    Entry<"qspinlock", QspinLock<P>>>;
+    Entry<"qspinlock", QspinLock<P>>,
+    Entry<"capacitor-reciprocating", Wrapped<P, ReciprocatingLock<P>>>,
+    Entry<"capacitor-ticket", Wrapped<P, TicketLock<P>>>,
+    Entry<"capacitor-lifo", Wrapped<P, LifoLock<P>>>,
+    Entry<"capacitor-mcs", Wrapped<P, McsLock<P>>>,
+    Entry<"capacitor-tts", Wrapped<P, TtsLock<P>>>,
+    Entry<"capacitor-reciprocating-fractional", Wrapped<P, ReciprocatingLock<P>, CapacitorOptions{.skip = mostly}>>,
+    Entry<"capacitor-ticket-fractional", Wrapped<P, TicketLock<P>, CapacitorOptions{.skip = mostly}>>,
+    Entry<"capacitor-lifo-fractional", Wrapped<P, LifoLock<P>, CapacitorOptions{.skip = mostly}>>,
+    Entry<"capacitor-mcs-fractional", Wrapped<P, McsLock<P>, CapacitorOptions{.skip = mostly}>>,
+    Entry<"capacitor-tts-fractional", Wrapped<P, TtsLock<P>, CapacitorOptions{.skip = mostly}>>>;
 
 template <Platform P>
 using Variations = EntryList<
@@ -142,7 +169,21 @@ using Variations = EntryList<
     Entry<"hapax-vw/memoised", HapaxVwLock<P, HapaxVwOptions{.memoise = true}>>,
     Entry<"hemlock/per-episode", Hemlock<P, HemlockOptions{.elements = Elements::per_episode}>>,
     Entry<"reciprocating/per-episode", ReciprocatingLock<P, ReciprocatingOptions{.elements = Elements::per_episode}>>,
-    Entry<"qspinlock/few-numbers", QspinLock<P, QspinOptions{.enough_numbers = false}>, DomainOptions{.threads = 2}>>;
+    Entry<"qspinlock/few-numbers", QspinLock<P, QspinOptions{.enough_numbers = false}>, DomainOptions{.threads = 2}>,
+    Entry<"capacitor-tts/platoon-1", Wrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 1}>>,
+    Entry<"capacitor-tts/platoon-2", Wrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2}>>,
+    Entry<"capacitor-tts/platoon-3", Wrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 3}>>,
+    Entry<"capacitor-tts/simplistic", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2}>>,
+    Entry<"capacitor-tts/late-depart", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .late_depart = true}>>,
+    Entry<"capacitor-tts/activated", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .activate = true}>>,
+    Entry<"capacitor-tts/ordered-lanes", LaneWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2}>>,
+    Entry<"capacitor-tts/random-lanes", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .lanes = 2}>>,
+    Entry<"capacitor-tts/together", Wrapped<P, TtsLock<P>, CapacitorOptions{.layout = Layout::together}>>,
+    Entry<"capacitor-reciprocating/platoon-2", Wrapped<P, ReciprocatingLock<P>, CapacitorOptions{.platoon = 2}>>,
+    Entry<"capacitor-ticket/platoon-2", Wrapped<P, TicketLock<P>, CapacitorOptions{.platoon = 2}>>,
+    Entry<"capacitor-lifo/platoon-2", Wrapped<P, LifoLock<P>, CapacitorOptions{.platoon = 2}>>,
+    Entry<"capacitor-mcs/platoon-2", Wrapped<P, McsLock<P>, CapacitorOptions{.platoon = 2}>>,
+    Entry<"capacitor-tts-fractional/platoon-2", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .skip = mostly}>>>;
 
 template <Platform P>
 using Semaphores = EntryList<
@@ -153,6 +194,7 @@ using Semaphores = EntryList<
 
 template <Platform P>
 using SemaphoreVariations = EntryList<
+    SemaphoreEntry<"ticket-semaphore/lanes-2", LanedSemaphore<P>>,
     SemaphoreEntry<"twa-semaphore/fast-path", TwaSemaphore<P, TwaSemaphoreOptions{.fast_path = true}>>,
     SemaphoreEntry<"twa-semaphore/threshold-0", TwaSemaphore<P, TwaSemaphoreOptions{.threshold = 0}>>,
     SemaphoreEntry<"twa-semaphore/slots-2048", TwaSemaphore<P>, DomainOptions{.slots = 2048}>>;

@@ -35,9 +35,10 @@ struct LineOptions {
 template <Platform P, LineOptions O>
 class TicketLine {
   using Leavers = Left<P>;
-  using Word = Placed<P, O.layout, typename P::template atomic<std::uint64_t>>;
 
  public:
+  using Word = Placed<P, O.layout, typename P::template atomic<std::uint64_t>>;
+
   void start_with(std::uint64_t permits) { grant_.init(permits); }
 
   // How many tickets from t on are admitted; not positive: t waits behind so many others.

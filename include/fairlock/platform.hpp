@@ -27,6 +27,7 @@
 //   keep(free, spare)                      at this thread's exit, free(spare); called once per kind of object
 //   self()                                 a small number of the calling thread, below max_threads (or equal: none left)
 //   random(), cpu(), node()                deterministic where time is simulated
+//   chance(c)                              true with probability c; the checker explores both
 //   salt(object)                           what stands for the object's address in a hash: the same in every mapping
 //   identity(object)                       what stands for the object in a table: no other has it, and no hapax is equal to it
 //   domain()                               the place of what locks share
@@ -64,6 +65,14 @@ concept AtomicOf = requires(A a, const A c, T v, std::memory_order o) {
   { a.cas(v, v, o) } -> std::same_as<bool>;
 };
 
+// A probability, `times` in `of`, that can be a template argument.
+struct Chance {
+  std::uint32_t times = 0, of = 1;
+  constexpr bool valid() const { return of != 0 && times <= of; }
+  constexpr bool certain() const { return times == 0 || times == of; }
+  constexpr std::uint64_t of_32_bits() const { return (std::uint64_t{times} << 32) / of; }
+};
+
 struct DomainOptions;  // domain.hpp
 
 // Stands for what a sleeping waiter waits for. Waiters for other things may have the same: that costs a needless wake-up.
@@ -90,6 +99,7 @@ concept Platform = AtomicOf<typename P::template atomic<std::uint64_t>, std::uin
                      { P::template local<std::uint64_t>() } -> std::same_as<std::uint64_t&>;
                      { P::self() } -> std::convertible_to<unsigned>;
                      { P::random() } -> std::convertible_to<std::uint64_t>;
+                     { P::chance(Chance{}) } -> std::same_as<bool>;
                      { P::cpu() } -> std::convertible_to<unsigned>;
                      { P::node() } -> std::convertible_to<unsigned>;
                      { P::salt(object) } -> std::same_as<std::uint32_t>;

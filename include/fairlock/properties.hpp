@@ -6,18 +6,23 @@ namespace fairlock {
 inline namespace v0 {
 
 enum class Order {
-  fifo,     // no arrival later than mine enters before me
-  bounded,  // each other thread bypasses me at most `bypass` times
-  barging,  // whoever comes at the right moment: unbounded bypass
-  lifo,     // the newest first: unbounded bypass, on purpose
+  fifo,       // no arrival later than mine enters before me
+  bounded,    // each other thread bypasses me at most `bypass` times
+  barging,    // whoever comes at the right moment: unbounded bypass
+  lifo,       // the newest first: unbounded bypass, on purpose
+  platoon,    // whoever arrives more than `bypass` places after me enters after me: at most `bypass` bypass me in all
+  long_term,  // fair in the long run, by chance: no bound on one wait
 };
+
+constexpr bool bounds_bypass(Order order) { return order == Order::fifo || order == Order::bounded || order == Order::platoon; }
 
 struct Properties {
   const char* name;
   const char* source;                  // where the algorithm comes from
   const char* spinning;                // where waiters look: L(ocal)/U(nknown) home + P(rivate)/S(emi-private)/G(lobal)
   Order order = Order::fifo;
-  int bypass = 0;                      // Order::bounded: how often one other thread may enter before me though it came later
+  int bypass = 0;                      // Order::bounded and platoon: see there
+  unsigned platoon = 0;                // of a capacitor: how many threads it admits together
   bool constant_time_release = true;
   bool on_stack = false;               // queue elements could live on the stack
   bool nodes_circulate = false;

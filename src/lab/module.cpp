@@ -28,6 +28,8 @@ const char* name_of(Order order) {
     case Order::bounded: return "bounded";
     case Order::barging: return "barging";
     case Order::lifo: return "lifo";
+    case Order::platoon: return "platoon";
+    case Order::long_term: return "long-term";
   }
   return "?";
 }
@@ -46,7 +48,7 @@ nb::dict describe_common(const char* kind, bool variation) {
   d["source"] = p.source;
   d["spinning"] = p.spinning;
   d["order"] = name_of(p.order);
-  d["bypass"] = or_none(p.order == Order::fifo || p.order == Order::bounded, static_cast<unsigned>(p.bypass));
+  d["bypass"] = or_none(bounds_bypass(p.order), static_cast<unsigned>(p.bypass));
   d["waiting_array"] = p.waiting_array;
   d["parkable"] = p.parkable;
   d["destroyable_by_next_owner"] = !p.release_touches_lock;
@@ -68,6 +70,7 @@ nb::dict describe_lock(bool variation) {
   using L = typename E::Lock;
   constexpr auto p = E::properties;
   nb::dict d = describe_common<E>("lock", variation);
+  d["platoon"] = or_none(p.platoon != 0, p.platoon);
   d["constant_time_release"] = p.constant_time_release;
   d["context_free"] = E::context_free;
   d["on_stack"] = p.on_stack;
@@ -216,6 +219,7 @@ nb::list list_subjects() {
   for (const auto& subject : subjects()) {
     nb::dict d;
     d["name"] = subject.name;
+    d["algorithm"] = subject.properties.name;
     d["variation"] = subject.variation;
     d["waiting_array"] = subject.properties.waiting_array;
     d["sleeping"] = subject.sleeping;

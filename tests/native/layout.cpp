@@ -29,6 +29,10 @@ static_assert(sizeof(Ticket<Layout::sequestered>) == 2 * sector && alignof(Ticke
 static_assert(sizeof(PartitionedTicketLock<Native<>, PartitionedTicketOptions{.partitions = 4}>) == 5 * sector);
 static_assert(sizeof(AndersonLock<Native<>, AndersonOptions{.threads = 4}>) == 5 * sector);
 
+// A capacitor and its lock, each on a sector; an episode only where an arrival may do one thing or another.
+static_assert(sizeof(lock<"capacitor-tts">) == 2 * sector && sizeof(mutex<"capacitor-tts">) == 2 * sector);
+static_assert(sizeof(lock<"capacitor-tts-fractional">::Episode) == 4);
+
 // The waiting policy is no part of a lock, and policies share a domain.
 static_assert(sizeof(lock<"twa", Spin>) == sizeof(lock<"twa", Yield>));
 static_assert(std::is_same_v<decltype(Native<Spin>::domain()), decltype(Native<Yield>::domain())>);

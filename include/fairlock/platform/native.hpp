@@ -195,6 +195,8 @@ struct NativeMemory {
     return (state * 0x2545F4914F6CDD1DULL) >> 16;
   }
 
+  static bool chance(Chance c) { return c.times != 0 && static_cast<std::uint32_t>(random()) < c.of_32_bits(); }
+
 #if defined(__linux__)
   static unsigned cpu() { return place(nullptr); }
   static unsigned node() {

@@ -31,6 +31,8 @@ class TicketSemaphore {
       .spinning = "U+G",
   };
 
+  static constexpr std::uint64_t initial = O.initial;
+
   // The most permits that may be there at once.
   static constexpr std::uint64_t max() { return std::uint64_t{1} << 62; }
 
@@ -51,12 +53,7 @@ class TicketSemaphore {
 
   void release(std::uint64_t permits = 1) {
     check(permits);
-    line_.release(permits, [this](std::uint64_t first, std::uint64_t count) {
-      if constexpr (P::sleeps) {
-        const auto all = std::min<std::uint64_t>(count, P::slots());  // so many keys visit every chain
-        for (std::uint64_t i = 0; i < all; ++i) Chains<P>::signal(P::key(this, first + i));
-      }
-    });
+    line_.release(permits, [this](std::uint64_t first, std::uint64_t count) { wake(first, count); });
   }
 
   // Permits to be had just now; negative: so many threads are in line.
@@ -72,6 +69,14 @@ class TicketSemaphore {
   void check(std::uint64_t permits) const {
     if (permits != 1) [[unlikely]]
       if (permits > max() || line_.value() > static_cast<std::int64_t>(max() - permits)) P::stop(properties.name, "released past max()");
+  }
+
+  // Those who sleep, after a seq_cst fence. The semaphore may be gone.
+  void wake(std::uint64_t first, std::uint64_t count) const {
+    if constexpr (P::sleeps) {
+      const auto all = std::min<std::uint64_t>(count, P::slots());  // so many keys visit every chain
+      for (std::uint64_t i = 0; i < all; ++i) Chains<P>::signal(P::key(this, first + i));
+    }
   }
 
   Line line_;

@@ -37,6 +37,13 @@ struct FieldNamer {
   void operator()(const char* field, const A& atomic) { world.name(field, nobody, &atomic, sizeof atomic, owner); }
   template <class A>
   void operator()(const char* field, unsigned index, const A& atomic) { world.name(field, index, &atomic, sizeof atomic, owner); }
+  // An object within the object: its fields are its owner's where it has no name.
+  template <class T>
+  void part(const std::string& name, const T& object) {
+    object.fields(FieldNamer{world, owner.empty() || name.empty() ? owner + name : owner + "." + name});
+  }
+  template <class T>
+  void part(const std::string& name, unsigned index, const T& object) { part(name + "[" + std::to_string(index) + "]", object); }
 };
 
 template <class T>
@@ -151,6 +158,10 @@ struct CheckedMemory {
     auto& state = local<RandomState>().state;
     state = state * 6364136223846793005ULL + 1442695040888963407ULL + World::current().self();
     return state >> 33;
+  }
+
+  static bool chance(Chance c) {
+    return c.certain() ? c.times != 0 : World::current().perform({.kind = Kind::chance}) != 0;
   }
 
   [[noreturn]] static void stop(const char* who, const char* what) {

@@ -25,12 +25,19 @@ struct Driver {
 
   // The one to try first comes last: searches take steps from the back.
   void open_steps(std::vector<Step>& steps) {
+    // Chance has to do with nobody else: whoever is left to it goes first.
+    for (unsigned t = 0; t < world.threads(); ++t)
+      if (!world.thread(t).finished && world.thread(t).pending.kind == Kind::chance) return open_outcomes(steps, t);
     for (unsigned t = world.threads(); t-- > 0;) {
       if (world.thread(t).finished) continue;
       // Where threads are alike, they may as well take their first steps in order.
       if (t > 0 && world.program().symmetric && world.thread(t).steps == 0 && world.thread(t - 1).steps == 0) continue;
-      for (unsigned o = memory.outcomes(t); o-- > 0;) steps.push_back({static_cast<std::uint8_t>(t), static_cast<std::uint8_t>(o)});
+      open_outcomes(steps, t);
     }
+  }
+
+  void open_outcomes(std::vector<Step>& steps, unsigned t) {
+    for (unsigned o = memory.outcomes(t); o-- > 0;) steps.push_back({static_cast<std::uint8_t>(t), static_cast<std::uint8_t>(o)});
   }
 
   void take(Step step) {

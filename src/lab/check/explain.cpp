@@ -63,6 +63,7 @@ class Teller {
     std::string text = letter(t) + "  " + driver_.world.show(op);
     driver_.memory.take(t, 0);
     if (op.kind == Kind::cas) text += thread(t).result == op.expected ? " done" : " failed";
+    else if (op.kind == Kind::chance) text += ": no";
     else if (op.kind != Kind::store) text += " = " + driver_.world.show_value(thread(t).result);
     operations_.push_back(std::move(text));
     driver_.go_on_privately(t);

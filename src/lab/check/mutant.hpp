@@ -25,12 +25,13 @@ enum class Slip : std::uint8_t {
 
 struct Mutation {
   Phase phase = Phase::acquiring;
-  std::string_view field;       // empty: a fence
+  std::string_view field;       // as the algorithm calls it, or with its owner; empty: a fence
   Kind kind = Kind::load;
   Slip slip = Slip::relax;
   unsigned nth = 0;             // the how-manieth match in the phase; 0: every one
   std::uint64_t value = 0;
   std::uint64_t step = 0;
+  const Mutation* also = nullptr;  // a bug that takes two
 };
 
 struct Mutant {
@@ -58,8 +59,8 @@ std::uint64_t mutate(const Mutation& m, World& world, Thread& thread, const Oper
     return result;
   };
 
-  const auto* const name = op.kind == Kind::fence ? nullptr : world.named(op.address);
-  const bool same_place = thread.phase == m.phase && (m.field.empty() ? op.kind == Kind::fence : name && m.field == name->field);
+  const auto* const name = world.named(op.address);
+  const bool same_place = thread.phase == m.phase && (m.field.empty() ? op.kind == Kind::fence : name && (m.field == name->field || m.field == name->text));
   if (!same_place || op.kind != m.kind) return flush(same_place ? remember(post(op)) : post(op));
   ++thread.matches;
   if (m.nth != 0 && thread.matches != m.nth) return flush(remember(post(op)));

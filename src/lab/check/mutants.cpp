@@ -9,6 +9,8 @@ namespace {
 constexpr auto acquiring = Phase::acquiring;
 constexpr auto releasing = Phase::releasing;
 
+constexpr Mutation one_permit_back{releasing, "grant", Kind::fetch_add, Slip::write, 0, 1};
+
 constexpr Mutant table[] = {
     {"tas-split", "tas", {acquiring, "word", Kind::await_exchange, Slip::split}, "the exchange is a load and a store"},
     {"tas-relaxed-release", "tas", {releasing, "word", Kind::store, Slip::relax}, "the release does not publish the critical section"},
@@ -60,6 +62,29 @@ constexpr Mutant table[] = {
     {"qspinlock-release-stores", "qspinlock", {releasing, "word", Kind::fetch_and, Slip::to_store}, "the release wipes out the pending bit and the tail"},
     {"qspinlock-relaxed-release", "qspinlock", {releasing, "word", Kind::fetch_and, Slip::relax}, "the release does not publish the critical section"},
     {"qspinlock-impatient", "qspinlock", {acquiring, "word", Kind::await, Slip::drop}, "the first waiter does not wait for the owner to leave"},
+    {"capacitor-bare-semaphore", "capacitor-tts/platoon-2", {releasing, "departed", Kind::fetch_add, Slip::pretend, 0, 1, 0, &one_permit_back}, "no platoons: every departure gives its own permit back"},
+    {"capacitor-opens-early", "capacitor-tts/platoon-3", {releasing, "departed", Kind::fetch_add, Slip::write, 0, 2}, "opens the next platoon when one of this has yet to enter"},
+    {"capacitor-late-departure", "capacitor-tts/platoon-3", {releasing, "departed", Kind::fetch_add, Slip::delay}, "the paper's form: departs after it released the inner lock"},
+    {"capacitor-no-departure", "capacitor-tts/platoon-2", {releasing, "departed", Kind::fetch_add, Slip::drop}, "forgets to depart"},
+    {"capacitor-no-arrival", "capacitor-tts/simplistic", {acquiring, "ticket", Kind::fetch_add, Slip::drop}, "departs although it took no place in the platoon"},
+    {"capacitor-no-wait", "capacitor-tts/simplistic", {acquiring, "grant", Kind::await, Slip::drop}, "does not wait for its platoon"},
+    {"capacitor-split-departure", "capacitor-tts/platoon-2", {releasing, "departed", Kind::fetch_add, Slip::split}, "departs with a load and a store: a try that fails departs beside it"},
+    {"capacitor-late-split-departure", "capacitor-tts/late-depart", {releasing, "departed", Kind::fetch_add, Slip::split}, "of two departures that overlap, one is lost"},
+    {"capacitor-tally-stays", "capacitor-tts/platoon-1", {releasing, "departed", Kind::store, Slip::drop}, "the last of the platoon does not clear the tally"},
+    {"capacitor-opens-first", "capacitor-tts/late-depart", {releasing, "departed", Kind::store, Slip::delay}, "opens the next platoon before it clears the tally"},
+    {"capacitor-relaxed-opening", "capacitor-tts/late-depart", {releasing, "grant", Kind::fetch_add, Slip::relax}, "the next platoon may depart before the tally is cleared"},
+    {"capacitor-lane-not-told", "capacitor-tts/ordered-lanes", {releasing, "grant", Kind::fetch_add, Slip::drop, 2}, "opens the next platoon in one lane only"},
+    {"capacitor-lanes-split-ticket", "capacitor-tts/ordered-lanes", {acquiring, "ticket", Kind::fetch_add, Slip::split}, "two threads may take one place"},
+    {"capacitor-random-lanes-no-departure", "capacitor-tts/random-lanes", {releasing, "departed", Kind::fetch_add, Slip::drop}, "forgets to depart"},
+    {"capacitor-reciprocating-relaxed-hand-over", "capacitor-reciprocating/platoon-2", {releasing, "gate", Kind::store, Slip::relax}, "the hand-over does not publish the critical section"},
+    {"capacitor-ticket-relaxed-release", "capacitor-ticket/platoon-2", {releasing, "inner.grant", Kind::store, Slip::relax}, "the release does not publish the critical section"},
+    {"capacitor-lifo-no-tally", "capacitor-lifo/platoon-2", {releasing, "departed", Kind::fetch_add, Slip::pretend, 0, 1}, "every departure opens a platoon"},
+    {"capacitor-mcs-relaxed-hand-over", "capacitor-mcs/platoon-2", {releasing, "locked", Kind::store, Slip::relax}, "the hand-over does not publish the critical section"},
+    {"capacitor-tts-fractional-no-departure", "capacitor-tts-fractional/platoon-2", {releasing, "departed", Kind::fetch_add, Slip::drop}, "forgets to depart"},
+    {"capacitor-reciprocating-fractional-no-departure", "capacitor-reciprocating-fractional", {releasing, "departed", Kind::fetch_add, Slip::drop}, "forgets to depart"},
+    {"capacitor-lifo-fractional-no-arrival", "capacitor-lifo-fractional", {acquiring, "ticket", Kind::fetch_add, Slip::drop}, "departs although it skipped"},
+    {"capacitor-ticket-fractional-relaxed-release", "capacitor-ticket-fractional", {releasing, "inner.grant", Kind::store, Slip::relax}, "the release does not publish the critical section"},
+    {"capacitor-mcs-fractional-relaxed-hand-over", "capacitor-mcs-fractional", {releasing, "locked", Kind::store, Slip::relax}, "the hand-over does not publish the critical section"},
     {"ticket-semaphore-split-release", "ticket-semaphore", {releasing, "grant", Kind::fetch_add, Slip::split}, "of two releases that overlap, one is lost"},
     {"ticket-semaphore-relaxed-release", "ticket-semaphore", {releasing, "grant", Kind::fetch_add, Slip::relax}, "the release does not publish the critical section"},
     {"ticket-semaphore-greedy-try", "ticket-semaphore", {acquiring, "ticket", Kind::cas, Slip::split}, "two threads may take the last permit"},

@@ -23,6 +23,7 @@ enum class Kind : std::uint8_t {
   park,            // sleep while the word has the value `expected`; `operand` != 0: with a deadline
   unpark,          // wake everybody who sleeps on the address
   access,          // of the plain data that a lock protects: read and written
+  chance,          // of something that two outcomes are open for: both are explored
   start,           // a thread's first, without effect
 };
 
@@ -46,6 +47,8 @@ constexpr bool is_await(Kind kind) {
 }
 // An await that may give up while the value does not satisfy.
 constexpr bool may_give_up(Kind kind) { return kind == Kind::await_briefly || kind == Kind::await_until; }
+
+constexpr bool has_address(Kind kind) { return kind != Kind::fence && kind != Kind::chance; }
 
 // Whether nothing that another thread does can change the outcome, or the other way round: no reason to interleave it.
 // A fence is one only where memory is sequentially consistent; an access is, because what it must not overlap with is

@@ -56,6 +56,7 @@ Replay follow(const Program& program, const Config& config, const std::vector<St
     const auto& thread = world.thread(step.thread);
     if (op.kind == Kind::load || op.kind == Kind::await || op.kind == Kind::await_exchange || is_rmw(op.kind)) line += " = " + world.show_value(thread.result);
     if (op.kind == Kind::cas) line += thread.result == op.expected ? " done" : " failed, found " + world.show_value(thread.result);
+    if (op.kind == Kind::chance) line += thread.result != 0 ? ": yes" : ": no";
     if (op.kind == Kind::park)
       line += thread.sleep == Sleep::asleep ? " falls asleep" : step.outcome == 1 ? " has waited long enough" : " wakes";
     if (may_give_up(op.kind)) line += thread.gave_up ? " gives up" : " = " + world.show_value(thread.result);

@@ -18,6 +18,7 @@ class ScMemory {
   unsigned outcomes(unsigned t) const {
     const auto& op = world_.thread(t).pending;
     if (op.kind == Kind::park) return world_.park_outcomes(t);
+    if (op.kind == Kind::chance) return 2;
     if (!is_await(op.kind)) return 1;
     // Giving up is open only while the condition does not hold: the last look failed. What happens after that look but
     // before the next operation is another schedule.
@@ -32,6 +33,7 @@ class ScMemory {
     switch (op.kind) {
       case Kind::start:
       case Kind::fence: break;
+      case Kind::chance: value = outcome; break;
       case Kind::access: world_.note_access(t); break;
       case Kind::store:
       case Kind::init: world_.write(op.address, op.width, op.operand); break;

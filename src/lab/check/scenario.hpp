@@ -237,8 +237,8 @@ struct SemaphoreFixture {
   static void construct(void* memory) {
     auto& self = *new (memory) SemaphoreFixture;
     // As its constructor would, but from outside a thread.
-    self.semaphore.fields([](const char* field, const auto& word) {
-      if (std::string_view(field) == "grant") World::current().write(reinterpret_cast<std::uintptr_t>(&word), 8, Permits);
+    self.semaphore.fields([](const char* field, const auto&... word) {
+      if (std::string_view(field) == "grant") World::current().write(reinterpret_cast<std::uintptr_t>(&(word, ...)), 8, Permits);
     });
     self.expected = Permits;
     supply_domain();

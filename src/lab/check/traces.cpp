@@ -27,6 +27,7 @@ struct Event {
   bool writes = false;
   std::uint64_t version = 0;    // of the location, before
   unsigned index = 0;           // of the thread's events, from 1
+  std::uint8_t outcome = 0;     // of chance
   Clock clock{};                // of everything that happens before it, itself included
 };
 
@@ -80,34 +81,35 @@ class TraceSearch {
       const Set left = path_[depth].backtrack & ~taken & ~(reduce_ ? sleep : 0u);
       if (left == 0 || done()) break;
       const unsigned t = lowest(left);
-      const Event event = next_event(t);
+      Event event = next_event(t);
       if (reduce_) find_races(event, depth, is_await(driver_.world.thread(t).pending.kind));
-      path_[depth].event = stamp(event);
-      driver_.take({static_cast<std::uint8_t>(t), 0});
-      if (driver_.violated()) {
-        found(path_.size());
-        break;
-      }
       Set below = 0;
-      if (reduce_) {
-        here.restore_top(driver_);  // the pending operations of the sleepers are those of this state
-        for (unsigned s = 0; s < driver_.world.threads(); ++s)
-          if (has(sleep | taken, s) && s != t && !dependent(next_event(s), event)) below |= 1u << s;
-        driver_.take({static_cast<std::uint8_t>(t), 0});
+      for (unsigned s = 0; reduce_ && s < driver_.world.threads(); ++s)
+        if (has(sleep | taken, s) && s != t && !dependent(next_event(s), event)) below |= 1u << s;
+      // Only chance has two, and conflicts with nothing: both are part of taking t.
+      for (const unsigned outcomes = driver_.memory.outcomes(t); event.outcome < outcomes && !done(); ++event.outcome) {
+        path_[depth].event = stamp(event);
+        driver_.take(step_of(event));
+        if (driver_.violated()) {
+          found(path_.size());
+          break;
+        }
+        explore(below);
+        here.restore_top(driver_);
+        versions_ = versions;
+        clocks_ = clocks;
+        trace_ = trace;
       }
-      explore(below);
       taken |= 1u << t;
-      here.restore_top(driver_);
-      versions_ = versions;
-      clocks_ = clocks;
-      trace_ = trace;
     }
     path_.pop_back();
   }
 
+  static Step step_of(const Event& event) { return {static_cast<std::uint8_t>(event.thread), event.outcome}; }
+
   void found(std::size_t steps) {
     result_.violation = driver_.world.violation();
-    for (std::size_t i = 0; i < steps; ++i) result_.schedule.push_back({static_cast<std::uint8_t>(path_[i].event.thread), 0});
+    for (std::size_t i = 0; i < steps; ++i) result_.schedule.push_back(step_of(path_[i].event));
   }
 
   bool done() const {
@@ -138,7 +140,7 @@ class TraceSearch {
     const auto& op = driver_.world.thread(t).pending;
     Event event;
     event.thread = t;
-    event.location = op.kind == Kind::fence ? 0 : op.address;
+    event.location = has_address(op.kind) ? op.address : 0;
     event.writes = op.kind == Kind::store || is_rmw(op.kind) ||
                    (op.kind == Kind::cas && driver_.world.read(op.address, op.width) == op.expected);
     event.version = versions_[event.location].number;
@@ -164,7 +166,8 @@ class TraceSearch {
       }
     }
     event.clock = clock;
-    trace_ += scramble(scramble(event.thread * 1000u + event.index, driver_.world.offset(reinterpret_cast<const void*>(event.location))), event.version * 2 + event.writes);
+    const auto where = event.location != 0 ? driver_.world.offset(reinterpret_cast<const void*>(event.location)) : 0;
+    trace_ += scramble(scramble((event.outcome * 100u + event.thread) * 1000u + event.index, where), event.version * 2 + event.writes);
     return event;
   }
 

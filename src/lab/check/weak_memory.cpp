@@ -52,6 +52,10 @@ void WeakMemory::each_outcome(unsigned t, F&& visit) {
     visit(Effect::none, 0);
     return;
   }
+  if (op.kind == Kind::chance) {
+    if (visit(Effect::none, 0)) visit(Effect::none, 1);
+    return;
+  }
   const unsigned l = location(op);
   const auto& list = fixed_.lists[l];
   const unsigned oldest = fixed_.threads[t].now[l];
@@ -129,6 +133,7 @@ void WeakMemory::take(unsigned t, unsigned outcome) {
     case Effect::none:
       if (op.kind == Kind::fence) fence(t, op.order);
       if (op.kind == Kind::access) access(t);
+      if (op.kind == Kind::chance) value = position;
       break;
     case Effect::give_up: return world_.resume(t, 0, true);
     case Effect::miss: {

@@ -139,10 +139,14 @@ std::uint64_t World::post(const Operation& op) {
 }
 
 std::uint64_t World::perform(const Operation& op) {
-  if (self_ == nobody) return op.kind == Kind::fence ? 0 : read(op.address, op.width);  // between runs: a look from outside
-  if (op.kind != Kind::fence && op.kind != Kind::unpark) expect_owned(op.address);
-  if (config_.mutation) return mutate(*config_.mutation, *this, moving.threads[self_], op, [this](const Operation& o) { return post(o); });
-  return post(op);
+  if (self_ == nobody) return has_address(op.kind) ? read(op.address, op.width) : 0;  // between runs: a look from outside
+  if (has_address(op.kind) && op.kind != Kind::unpark) expect_owned(op.address);
+  return perform(op, config_.mutation);
+}
+
+std::uint64_t World::perform(const Operation& op, const Mutation* mutation) {
+  if (mutation == nullptr) return post(op);
+  return mutate(*mutation, *this, moving.threads[self_], op, [&](const Operation& o) { return perform(o, mutation->also); });
 }
 
 void World::expect_owned(std::uintptr_t address) {
@@ -172,8 +176,10 @@ std::uint64_t World::hash() const {
     hash += scramble(order, 0x10 + l);
     if (line.length != 0) {
       std::uint64_t counts = 0;
+      if (program_.order == Order::platoon)
+        for (unsigned i = 0; i < line.length; ++i) counts = counts * 61 + line.arrivals - line.place[line.thread[i]];
       for (const auto& row : line.bypassed)
-        for (const auto count : row) counts = counts * 4 + count;
+        for (const auto count : row) counts = counts * 61 + count;
       if (counts != 0) hash += scramble(counts, 0x20 + l);
     }
   }
@@ -320,12 +326,15 @@ void World::leave_line(Line& line, unsigned t) {
   std::memset(line.thread + kept, 0, sizeof line.thread - kept);
 }
 
-// A thread arrives with the last RMW that changes the lock's own words before it begins to wait, or enters.
+// A thread arrives with the last RMW that changes the lock's own words before it begins to wait, or enters; at a capacitor
+// with the first one, that takes its place in the order of platoons.
 void World::note_change(unsigned t, std::uintptr_t address) {
   auto& thread = moving.threads[t];
-  if (program_.order != Order::fifo && program_.order != Order::bounded) return;
+  if (!bounds_bypass(program_.order)) return;
   if (thread.phase != Phase::acquiring || thread.placed || lock_at(address) != thread.lock) return;
   auto& line = moving.lines[thread.lock];
+  if (program_.order == Order::platoon && in_line(line, t)) return;
+  line.place[t] = line.arrivals++;
   leave_line(line, t);
   std::memset(line.bypassed[t], 0, sizeof line.bypassed[t]);
   line.thread[line.length++] = static_cast<std::uint8_t>(t);
@@ -357,14 +366,17 @@ void World::entered(unsigned lock) {
                                          (inside == 1 ? letter(static_cast<unsigned>(std::countr_zero(line.inside))) + " was" : std::to_string(inside) + " others were") +
                                          " inside");
   line.inside |= static_cast<std::uint8_t>(1u << self_);
-  if (program_.order != Order::fifo && program_.order != Order::bounded) return;
+  if (!bounds_bypass(program_.order)) return;
   check_bypass(self_);
   unsigned ahead = 0;
   while (ahead < line.length && line.thread[ahead] != self_) ++ahead;
   if (inside + ahead < program_.permits) ahead = 0;  // of several that are admitted together, any may go in first
   for (unsigned i = 0; i < ahead; ++i) {
     const unsigned waiter = line.thread[i];
-    if (!(line.returns >> self_ & 1)) ++line.bypassed[waiter][self_];
+    if (line.returns >> self_ & 1) continue;
+    auto& bypassed = line.bypassed[waiter][self_];
+    const bool in_platoons = program_.order == Order::platoon;
+    bypassed = in_platoons ? std::max(bypassed, static_cast<std::uint8_t>(line.place[self_] - line.place[waiter])) : bypassed + 1;
     if (moving.threads[waiter].placed) check_bypass(waiter);
   }
   leave_line(line, self_);
@@ -377,7 +389,8 @@ void World::check_bypass(unsigned t) {
   for (unsigned by = 0; by < config_.threads; ++by)
     if (row[by] > program_.bypass)
       return stop(Property::order, letter(by) + " entered before " + letter(t) + ", which had arrived earlier" +
-                                       (program_.bypass > 0 ? ", once more than the bound allows" : ""));
+                                       (program_.order == Order::platoon ? ", in another platoon"
+                                        : program_.bypass > 0            ? ", once more than the bound allows" : ""));
 }
 
 void World::access(unsigned lock) {
@@ -492,7 +505,7 @@ std::string World::show_value(std::uint64_t value) const {
 
 std::string World::show(const Operation& op) const {
   static constexpr const char* kinds[] = {"load", "store", "init", "exchange", "fetch_add", "fetch_or", "fetch_and", "cas", "fence",
-                                          "await", "await_briefly", "await_until", "await_exchange", "park", "unpark", "access", "start"};
+                                          "await", "await_briefly", "await_until", "await_exchange", "park", "unpark", "access", "chance", "start"};
   const auto order = [&]() -> const char* {
     switch (op.order) {
       case std::memory_order_acquire: return "acquire";
@@ -505,6 +518,7 @@ std::string World::show(const Operation& op) const {
   const std::string kind = kinds[static_cast<unsigned>(op.kind)];
   if (op.kind == Kind::start) return "starts";
   if (op.kind == Kind::access) return "is inside";
+  if (op.kind == Kind::chance) return "leaves it to chance";
   if (op.kind == Kind::fence) return "fence " + std::string(order);
   const Name* const name = named(op.address);
   std::string text = (name ? name->text : "?") + "." + kind + "(";

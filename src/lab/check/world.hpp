@@ -94,7 +94,10 @@ struct Line {
   std::uint8_t destroyed;
   std::uint8_t returns;                             // a bit for each thread that left while others stood behind it
   std::uint8_t thread[max_threads];
-  std::uint8_t bypassed[max_threads][max_threads];  // [waiter][by]: later arrivals that entered first
+  std::uint8_t bypassed[max_threads][max_threads];  // [waiter][by]: how often it entered first though it arrived
+                                                    // later; with platoons, by how many places later at most
+  std::uint8_t arrivals;                            // so far
+  std::uint8_t place[max_threads];                  // of those in line, counted from the first arrival
   std::uint32_t accesses;                           // of the data that it protects
 };
 
@@ -252,6 +255,7 @@ class World {
   std::uintptr_t base() const { return reinterpret_cast<std::uintptr_t>(arena_.get()); }
   std::byte* part(unsigned t) const { return arena_.get() + domain_space + fixture_space + t * part_size; }
   std::uint64_t post(const Operation& op);
+  std::uint64_t perform(const Operation& op, const Mutation* mutation);
   std::uint64_t local_hash(unsigned t);
   std::size_t live_stack(unsigned t) const;
   int lock_at(std::uintptr_t address) const;

@@ -10,7 +10,7 @@
 #include <fairlock/properties.hpp>
 
 struct AnyLock {
-  struct alignas(8) Episode { std::byte bytes[24]; };
+  struct alignas(8) Episode { std::byte bytes[32]; };
   using Body = void (*)(void*);
 
   std::string_view name;

@@ -1,0 +1,175 @@
+// Capacitor: makes any lock fair by admitting threads to it in platoons. (Dice, Kogan; Capacitor paper, Listings 1 and 2:
+// with a ticket semaphore the simplistic form, with a TWA semaphore the scalable one.)
+//
+//   field             holds                                            written by
+//   inner_            the lock that is wrapped                         its own algorithm
+//   gate.semaphore    `platoon` permits at first                       arrivals (take one), the last of a platoon (all back)
+//   gate.departed     how many of this platoon have departed           each departure; the last of the platoon (0)
+//
+//   nobody here: permits + departed == platoon       closed: no permits, and departed < platoon
+//
+// Permits come back only when the whole platoon has departed, and the semaphore is FIFO: whoever arrives `platoon` places
+// after me enters after me, whatever the inner lock does. So at most platoon - 1 later arrivals enter before me in all, and
+// no thread twice while the places of the platoon are held by different threads.
+//
+// A member departs when it *has got* the inner lock, just before it releases that: the bound is the same, and release
+// touches nothing of the lock after the inner release. The listings depart afterwards (`late_depart`), when the next owner may
+// have destroyed the lock already.
+//
+// Three ways to save the price of arriving give the bound up, and are fair in the long run only: `skip` passes the
+// capacitor by with some probability, `activate` while the inner lock can be had at once, `lanes` spreads arrivals at
+// random over several capacitors. (Over the lanes of one, permits would be lost where nobody comes. Lanes that keep the bound
+// are a semaphore: semaphore/lanes.hpp.)
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <fairlock/episode.hpp>
+#include <fairlock/layout.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+struct CapacitorOptions {
+  unsigned platoon = 10;
+  Chance skip{};             // the probability that an arrival passes the capacitor by
+  bool activate = false;     // arrive only when the inner lock cannot be had at once
+  unsigned lanes = 1;        // capacitors before the one lock, chosen at random; a power of two
+  bool late_depart = false;  // as in the listings: after the inner release
+  Layout layout = Layout::sequestered;
+};
+
+template <Platform P, class Semaphore, EpisodicLock Inner, CapacitorOptions O = CapacitorOptions{}>
+class Capacitor {
+  static_assert(O.platoon >= 1, "platoon: at least one thread");
+  static_assert(O.skip.valid(), "skip: a probability, from 0 to 1");
+  static_assert(O.lanes != 0 && (O.lanes & (O.lanes - 1)) == 0, "lanes: a power of two");
+  static_assert(!O.activate || TryLock<Inner>, "activate: only over a lock that can be tried");
+  static_assert(Semaphore::initial == O.platoon, "the semaphore begins with a permit for each of the platoon");
+
+  static constexpr bool bounded = O.skip.times == 0 && !O.activate && O.lanes == 1;
+  static constexpr unsigned none = O.lanes;  // the lane of an episode that did not arrive
+
+  struct Arrived {
+    [[no_unique_address]] typename Inner::Episode inner;
+    std::uint32_t lane;
+  };
+
+ public:
+  using Timed = Capacitor<P, Semaphore, timed_form<Inner>, O>;
+
+  // Where every episode arrives, and at the same gate, there is nothing to record.
+  using Episode = std::conditional_t<bounded, typename Inner::Episode, Arrived>;
+
+  static constexpr Properties properties = [] {
+    Properties p = Inner::properties;
+    p.name = "capacitor";
+    p.source = "Dice, Kogan; Capacitor paper, §2 and §5";
+    p.spinning = Semaphore::properties.spinning;  // outside the platoon; within it, as the inner lock's
+    p.order = bounded ? Order::platoon : Order::long_term;
+    p.bypass = bounded ? static_cast<int>(O.platoon) - 1 : 0;
+    p.platoon = O.platoon;
+    p.waiting_array |= Semaphore::properties.waiting_array;
+    p.parkable &= Semaphore::properties.parkable;
+    p.release_touches_lock |= O.late_depart;
+    p.paper_branches = p.paper_misses = p.paper_invalidations = "-";
+    return p;
+  }();
+
+  Episode acquire() {
+    if constexpr (O.activate)
+      if (const auto inner = inner_.try_acquire()) return episode(*inner, none);
+    const auto lane = choose();
+    if (lane != none) gates_[lane].semaphore.acquire();
+    return episode(inner_.acquire(), lane);
+  }
+
+  void release(Episode mine) {
+    const auto [inner, lane] = arrived(mine);
+    if constexpr (!O.late_depart) depart(lane);
+    inner_.release(inner);
+    if constexpr (O.late_depart) depart(lane);
+  }
+
+  // Where the bound holds, a try takes a place in the platoon or fails: else a thread that only tries could pass a waiter
+  // by for ever.
+  std::optional<Episode> try_acquire()
+    requires TryLock<Inner>
+  {
+    if (inner_.locked() || (bounded && !gates_[0].semaphore.try_acquire())) return std::nullopt;
+    const auto lane = bounded ? 0 : none;
+    if (const auto inner = inner_.try_acquire()) return episode(*inner, lane);
+    depart(lane);
+    return std::nullopt;
+  }
+
+  template <Until U>
+  std::optional<Episode> acquire_until(const U& until)
+    requires TimedLock<Inner>
+  {
+    if constexpr (O.activate)
+      if (const auto inner = inner_.try_acquire()) return episode(*inner, none);
+    const auto lane = choose();
+    if (lane != none && !gates_[lane].semaphore.acquire_until(until)) return std::nullopt;
+    if (const auto inner = inner_.acquire_until(until)) return episode(*inner, lane);
+    depart(lane);  // a platoon with a member who never departs would never close
+    return std::nullopt;
+  }
+
+  // Held, or somebody has arrived and not departed.
+  bool locked() const {
+    bool busy = inner_.locked();
+    for (const auto& gate : gates_) busy |= gate.semaphore.value() + gate.departed.load(order::relaxed) != O.platoon;
+    return busy;
+  }
+
+  template <class V>
+  void fields(V&& visit) const {
+    for (unsigned i = 0; i < O.lanes; ++i) O.lanes == 1 ? visit.part("", gates_[i]) : visit.part("lane", i, gates_[i]);
+    visit.part("inner", inner_);
+  }
+
+ private:
+  struct Gate {
+    Semaphore semaphore;
+    typename P::template atomic<std::uint64_t> departed;
+    template <class V>
+    void fields(V&& visit) const {
+      semaphore.fields(visit);
+      visit("departed", departed);
+    }
+  };
+
+  static unsigned choose() {
+    if (P::chance(O.skip)) return none;
+    unsigned lane = 0;
+    for (unsigned lanes = 1; lanes < O.lanes; lanes *= 2) lane = lane * 2 + P::chance(Chance{1, 2});
+    return lane;
+  }
+
+  void depart(unsigned lane) {
+    if (lane == none) return;
+    auto& [semaphore, departed] = gates_[lane];
+    // An RMW, because who abandons the inner lock, or fails to get it, departs without holding it. Relaxed, because the
+    // permits carry the order: the last of the platoon clears the tally before it opens the gate for the next.
+    if (departed.fetch_add(1, order::relaxed) + 1 != O.platoon) return;
+    departed.store(0, order::relaxed);  // everybody has departed and nobody can arrive: no race
+    semaphore.release(O.platoon);
+  }
+
+  static Episode episode(typename Inner::Episode inner, [[maybe_unused]] unsigned lane) {
+    if constexpr (bounded) return inner;
+    else return {inner, lane};
+  }
+  static Arrived arrived(Episode mine) {
+    if constexpr (bounded) return {mine, 0};
+    else return mine;
+  }
+
+  Placed<P, O.layout, Inner> inner_;
+  Placed<P, O.layout, Gate> gates_[O.lanes];
+};
+
+}  // namespace v0
+}  // namespace fairlock

@@ -1,0 +1,79 @@
+// Laned semaphore: a ticket semaphore whose waiters watch several words in turn, each on a sector of its own. (The lanes
+// that the Capacitor paper sketches, in order.)
+//
+//   line_.ticket             the next ticket to hand out: one for all lanes, so that a ticket is a place in the whole order
+//   line_.grant, others_[]   how many tickets of the whole order are admitted, as far as this lane was told
+//
+// Ticket t waits in lane t mod `lanes`. Were each lane a semaphore with tickets of its own, two threads could swap places
+// between choosing a lane and drawing its ticket, and a lane that nobody chooses would keep its permits to itself.
+//
+// A release tells one lane after the other, the line first. Until it is done a lane may lag behind: that delays, but admits nobody
+// who is not owed a permit. Every lane is told of every permit, so to try, to leave and to count, the line alone will do.
+#pragma once
+
+#include <fairlock/semaphore/ticket.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+struct LanedSemaphoreOptions {
+  unsigned lanes = 2;
+  std::uint64_t initial = 0;  // permits in all-zero memory
+};
+
+template <Platform P, LanedSemaphoreOptions O = LanedSemaphoreOptions{}>
+class LanedSemaphore
+    : public TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = Layout::sequestered}> {
+  using Counts = TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = Layout::sequestered}>;
+  using typename Counts::Line;
+  using Counts::line_;
+  static_assert(O.lanes >= 2, "lanes: two or more (one is the ticket semaphore)");
+
+ public:
+  static constexpr Properties properties{
+      .name = "laned-semaphore",
+      .source = "Dice, Kogan; Capacitor paper, §5",
+      .spinning = "U+S",
+      .release_touches_lock = true,  // the other lanes, when the first has let the next one in
+  };
+
+  constexpr LanedSemaphore() = default;
+  explicit LanedSemaphore(std::uint64_t permits) : Counts(permits) {
+    for (auto& grant : others_) grant.init(permits);
+  }
+
+  void acquire() { await_turn(line_.arrive(), Forever{}); }
+
+  template <Until U>
+  bool acquire_until(const U& until) {
+    return line_.acquire_until(until, [&](auto mine) { return await_turn(mine, until); }, [this] { release(); });
+  }
+
+  void release(std::uint64_t permits = 1) {
+    this->check(permits);
+    line_.release(permits, [this](std::uint64_t first, std::uint64_t count) {
+      for (auto& grant : others_) grant.fetch_add(count, order::acq_rel);
+      P::fence_after_rmw();
+      this->wake(first, count);
+    });
+  }
+
+  template <class V>
+  void fields(V&& visit) const {
+    Counts::fields(visit);
+    for (unsigned i = 0; i + 1 < O.lanes; ++i) visit("grant", i + 1, others_[i]);
+  }
+
+ private:
+  template <Until U>
+  bool await_turn(std::uint64_t mine, const U& until) {
+    const auto lane = mine % O.lanes;
+    const auto& grant = lane == 0 ? line_.grant_ : others_[lane - 1];
+    return P::await_until(grant, [=](auto now) { return Line::admits(now, mine); }, until, order::acquire, P::key(this, mine)).has_value();
+  }
+
+  typename Line::Word others_[O.lanes - 1];
+};
+
+}  // namespace v0
+}  // namespace fairlock

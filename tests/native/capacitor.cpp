@@ -1,0 +1,78 @@
+// Capacitors: over every lock of the catalogue; the dice; and that whoever abandons the inner lock still departs.
+#include <fairlock/fairlock.hpp>
+
+#include "support/replay.hpp"
+
+using namespace fairlock;
+
+namespace {
+
+template <class L>
+void wraps(std::string_view name) {
+  using Wrapped = SimplyWrapped<Native<>, L, CapacitorOptions{.platoon = 3}>;
+  static_assert(EpisodicLock<Wrapped> && TryLock<Wrapped> == TryLock<L>);
+  static_assert(std::is_trivially_destructible_v<Wrapped> == std::is_trivially_destructible_v<L>);
+  check::step("over", name);
+  Wrapped lock{};
+  Replay replay;
+  const unsigned threads = L::properties.max_threads == 2 ? 2 : 4, rounds = check::rounds(500);
+  check::together(threads, [&](unsigned) {
+    for (unsigned n = 0; n < rounds; ++n) with(lock, [&] { replay.advance(); });
+  });
+  CHECK(replay.agrees(std::uint64_t{threads} * rounds));
+  CHECK(!lock.locked());
+}
+
+void dice() {
+  check::step("chance");
+  constexpr unsigned rolls = 100'000;
+  const auto often = [](Chance c) {
+    unsigned times = 0;
+    for (unsigned n = 0; n < rolls; ++n) times += Native<>::chance(c);
+    return times;
+  };
+  CHECK(often({0, 1}) == 0 && often({7, 7}) == rolls);
+  // Five standard deviations are 157 and 791.
+  CHECK(often({99, 100}) > rolls * 99 / 100 - 200 && often({99, 100}) < rolls * 99 / 100 + 200);
+  CHECK(often({1, 2}) > rolls / 2 - 800 && often({1, 2}) < rolls / 2 + 800);
+}
+
+// An inner lock that can be abandoned, and a semaphore too: what `until` says is whether to.
+struct Impatient : TtsLock<Native<>> {
+  std::optional<Episode> acquire_until(bool patient) { return patient ? std::optional(acquire()) : try_acquire(); }
+};
+struct ImpatientSemaphore : TicketSemaphore<Native<>, TicketSemaphoreOptions{.initial = 2}> {
+  bool acquire_until(bool patient) { return patient ? (acquire(), true) : try_acquire(); }
+};
+
+template <class L>
+concept Abandonable = requires(L lock) { lock.acquire_until(true); };
+
+void abandoned() {
+  check::step("abandoned");
+  using Timed = Capacitor<Native<>, ImpatientSemaphore, Impatient, CapacitorOptions{.platoon = 2}>;
+  static_assert(Abandonable<Timed>);
+  static_assert(!Abandonable<Capacitor<Native<>, ImpatientSemaphore, ClhLock<Native<>>, CapacitorOptions{.platoon = 2}>>);
+  Timed lock{};
+  const auto mine = lock.acquire();
+  CHECK(!lock.acquire_until(false));  // passes the capacitor, and leaves the inner lock: a place of the platoon is used up
+  CHECK(!lock.acquire_until(false));  // does not get that far: the platoon waits for its owner
+  lock.release(mine);
+  CHECK(!lock.locked());
+  for (int n = 0; n < 3; ++n) {  // closed and opened again, by whoever departs last
+    const auto again = lock.acquire_until(true);
+    CHECK(again && !lock.acquire_until(false));
+    lock.release(*again);
+  }
+  CHECK(!lock.locked());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  check::start(argc, argv);
+  dice();
+  abandoned();
+  for_each_entry(Locks<Native<>>{}, []<class E>() { wraps<typename E::Lock>(E::name); });
+  return check::result();
+}
