@@ -2,7 +2,7 @@ from typing import Literal, TypedDict
 
 Memory = Literal["sc", "weak"]
 Scenario = Literal[
-    "rounds", "try", "timed", "oblivious", "several", "destroy", "permits", "posts", "timed-permits", "timed-posts", "record"
+    "rounds", "try", "timed", "oblivious", "several", "destroy", "permits", "posts", "timed-permits", "timed-posts", "timed-away", "record"
 ]
 
 class Properties(TypedDict):

@@ -158,7 +158,7 @@ using Variations = EntryList<
     Entry<"hapax/lanes-node", HapaxLock<P>, DomainOptions{.lanes = 8, .lane = Lane::node}>,
     Entry<"hapax/lanes-previous", HapaxLock<P>, DomainOptions{.lanes = 4, .lane = Lane::previous}>,
     Entry<"hapax/small-blocks", HapaxLock<P>, DomainOptions{.block_bits = 1}>,
-    Entry<"hapax-vw/watch-depart", HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::watch_depart}>>,
+    Entry<"hapax-vw/chain", HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::chain}>>,
     Entry<"hapax-vw/invisible", HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::wait_invisibly}>>,
     Entry<"hapax-vw/two-stage", HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::wait_invisibly, .patience = 1000}>>,
     Entry<"hapax-vw/fence-cas", HapaxVwLock<P, HapaxVwOptions{.catch_late = VwCatch::fence_cas, .look_first = false}>>,

@@ -9,8 +9,9 @@
 //   unlocked: arrive_ == depart_
 //
 // A hapax stands in a slot at most once, so any change that its waiter sees is the hand-over, unless the predecessor has left
-// (then the table says so). A waiter that finds its slot taken waits on a chain of the slot, or (`collision`) for depart_, or for the
-// notice of the same index; the latter two cannot learn that somebody left, and then nobody may.
+// (then the table says so). A waiter that finds its slot taken waits for depart_, or (`collision`) for the notice of the same
+// index, or on a chain of the slot. Only on a chain it learns that its predecessor has left: so the lock that can be left, and the
+// one whose waiters sleep, uses chains.
 #pragma once
 
 #include <fairlock/episode.hpp>
@@ -20,7 +21,7 @@
 namespace fairlock {
 inline namespace v0 {
 
-enum class VwCollision { chain, watch_depart, wait_invisibly };
+enum class VwCollision { watch_depart, wait_invisibly, chain };
 
 // How release, once depart_ is written, catches a waiter that became visible too late to be found before.
 enum class VwCatch {
@@ -32,7 +33,7 @@ enum class VwCatch {
 struct HapaxVwOptions {
   HapaxHash hash = HapaxHash::block;
   bool memoise = false;
-  VwCollision collision = VwCollision::chain;
+  VwCollision collision = VwCollision::watch_depart;
   VwCatch catch_late = VwCatch::rmw;
   bool look_first = true;    // look at the slot before the CAS that hands over: no RMW where nobody waits
   unsigned patience = 0;     // looks before a waiter gives its slot back and waits invisibly; 0: never
@@ -45,12 +46,21 @@ struct HapaxVwOptions {
 template <Platform P, HapaxVwOptions O = HapaxVwOptions{}>
 class HapaxVwLock {
   using Slots = HapaxSlots<P, O.hash, O.memoise>;
-  static constexpr bool notices = O.collision == VwCollision::wait_invisibly || O.patience != 0;
-  static constexpr bool chained = P::sleeps || O.collision == VwCollision::chain;
-  static constexpr bool abandonable = O.collision == VwCollision::chain && O.patience == 0;
+  static constexpr auto collision = P::sleeps ? VwCollision::chain : O.collision;
+  static constexpr bool chained = collision == VwCollision::chain;
+  static constexpr bool notices = collision == VwCollision::wait_invisibly || O.patience != 0;
+  static constexpr bool abandonable = chained && O.patience == 0;
+
+  static constexpr HapaxVwOptions timed_options() {
+    HapaxVwOptions options = O;
+    options.collision = VwCollision::chain;
+    options.patience = 0;
+    return options;
+  }
 
  public:
   using Episode = std::uint64_t;  // the hapax
+  using Timed = HapaxVwLock<P, timed_options()>;
 
   static constexpr Properties properties{
       .name = "hapax-vw",
@@ -211,7 +221,7 @@ class HapaxVwLock {
   template <class Slot, Until U>
   bool wait_unseen(const Slot& slot, std::uint64_t before, const U& until) {
     const auto departed = [=](auto now) { return now == before; };
-    if constexpr (O.collision == VwCollision::wait_invisibly)
+    if constexpr (collision == VwCollision::wait_invisibly)
       return Slots::await_departure(depart_, this, before, false, until).admitted;
     else if constexpr (!chained)
       return P::await_until(depart_, departed, until, order::acquire).has_value();

@@ -71,7 +71,7 @@ std::uint64_t mutate(const Mutation& m, World& world, Thread& thread, const Oper
       changed.order = std::memory_order_relaxed;
       return flush(post(changed));
     case Slip::drop:
-      if (op.kind == Kind::store || op.kind == Kind::init || op.kind == Kind::fence) return 0;
+      if (op.kind == Kind::store || op.kind == Kind::init || op.kind == Kind::fence || op.kind == Kind::unpark) return 0;
       if (op.kind == Kind::cas && m.value != 0) return op.expected;  // "it succeeded"
       changed.kind = Kind::load;
       return flush(post(changed));

@@ -9,6 +9,7 @@ namespace {
 constexpr auto acquiring = Phase::acquiring;
 constexpr auto releasing = Phase::releasing;
 
+constexpr Mutation no_fence_in_release{releasing, "", Kind::fence, Slip::drop};
 constexpr Mutation one_permit_back{releasing, "grant", Kind::fetch_add, Slip::write, 0, 1};
 
 constexpr Mutant table[] = {
@@ -90,9 +91,33 @@ constexpr Mutant table[] = {
     {"ticket-semaphore-greedy-try", "ticket-semaphore", {acquiring, "ticket", Kind::cas, Slip::split}, "two threads may take the last permit"},
     {"twa-semaphore-lost-poke", "twa-semaphore", {releasing, "counter", Kind::fetch_add, Slip::drop}, "does not poke the slot"},
     {"twa-semaphore-no-recheck", "twa-semaphore", {acquiring, "grant", Kind::load, Slip::stale, 2}, "does not look at the grant again after it chose the slot"},
-    {"twa-semaphore-relaxed-poke", "twa-semaphore", {releasing, "counter", Kind::fetch_add, Slip::relax}, "the poke may be seen before the grant"},
+    {"twa-semaphore-relaxed-poke", "twa-semaphore", {releasing, "counter", Kind::fetch_add, Slip::relax, 0, 0, 0, &no_fence_in_release}, "neither a fence nor a release: the poke may be seen before the grant"},
     {"twa-semaphore-no-fence-in-release", "twa-semaphore/fast-path", {releasing, "", Kind::fence, Slip::drop}, "looks for far waiters without a fence after the grant"},
     {"twa-semaphore-no-fence-in-wait", "twa-semaphore/fast-path", {acquiring, "", Kind::fence, Slip::drop}, "no fence between the ticket and the look at the grant"},
+    // Chains, parking, futexes.
+    {"chain-no-recheck", "twa-semaphore-chain", {acquiring, "grant", Kind::load, Slip::stale, 3}, "does not look at the condition again once it is on the chain"},
+    {"chain-no-fence-in-wait", "twa-semaphore-chain", {acquiring, "", Kind::fence, Slip::drop}, "no fence between the push and that look"},
+    {"chain-no-fence-in-signal", "twa-semaphore-chain", {releasing, "", Kind::fence, Slip::drop}, "the polite signal has no fence before it looks at the chain"},
+    {"chain-impolite", "twa-semaphore-chain", {releasing, "chain", Kind::load, Slip::pretend}, "does not see that somebody is on the chain"},
+    {"chain-no-propagation", "twa-semaphore-chain", {acquiring, "gate", Kind::exchange, Slip::drop}, "does not wake the one below"},
+    {"chain-careless-undo", "twa-semaphore-chain", {acquiring, "chain", Kind::cas, Slip::to_store}, "undoes its push with a store, over those who came later"},
+    {"chain-no-flush", "twa-semaphore-chain", {acquiring, "chain", Kind::exchange, Slip::drop, 2}, "leaves the chain without taking its element off"},
+    {"chain-split-push", "twa-semaphore-chain", {acquiring, "chain", Kind::exchange, Slip::split}, "of two pushes one may be lost"},
+    {"park-no-unpark", "twa-semaphore-chain+park", {releasing, "gate", Kind::unpark, Slip::drop}, "opens the gate of a sleeper without waking it"},
+    {"park-careless-flag", "ticket+park", {acquiring, "gate", Kind::cas, Slip::to_store}, "says that it sleeps with a store, over the wake-up"},
+    {"futex-no-unpark", "twa-semaphore-futex", {releasing, "counter", Kind::unpark, Slip::drop}, "pokes a slot whose waiters sleep without waking them"},
+    {"futex-no-recheck", "twa-semaphore-futex", {acquiring, "grant", Kind::load, Slip::stale, 2}, "does not look at the grant again after it chose the slot"},
+    // Those who leave.
+    {"leave-no-fence", "ticket", {acquiring, "", Kind::fence, Slip::drop}, "no fence between the entry and the look at the grant"},
+    {"leave-no-second-look", "ticket-semaphore", {acquiring, "grant", Kind::load, Slip::stale, 2}, "does not look whether it was admitted while it left"},
+    {"leave-no-tidying", "ticket-semaphore", {acquiring, "leavers", Kind::load, Slip::pretend}, "the last in line leaves, and does not look for those before it"},
+    {"release-ignores-leavers", "ticket", {releasing, "leavers", Kind::load, Slip::pretend}, "admits a ticket that was left, and does not pass it on"},
+    {"release-no-fence-before-leavers", "ticket", {releasing, "", Kind::fence, Slip::drop}, "looks for those who left without a fence after the grant"},
+    {"leave-split-removal", "ticket-semaphore", {acquiring, "left.state", Kind::cas, Slip::split, 2}, "leaver and release may both take the entry, and the permit"},
+    {"hapax-no-inheritance", "hapax", {acquiring, "leavers", Kind::load, Slip::pretend}, "a waiter does not learn that its predecessor has left"},
+    {"hapax-leaves-in-silence", "hapax", {acquiring, "notice", Kind::exchange, Slip::drop}, "a leaver does not tell its successor"},
+    {"hapax-vw-any-change", "hapax-vw", {acquiring, "leavers", Kind::load, Slip::pretend}, "takes any change of its slot for the hand-over"},
+    {"hapax-vw-leaves-in-silence", "hapax-vw", {acquiring, "visible", Kind::cas, Slip::drop, 3}, "a leaver does not clear its successor's slot"},
     {"seqlock-listing", "hapax-seqlock", {acquiring, "writes", Kind::fetch_add, Slip::pretend, 0, 0, 1 << 16}, "the paper's form: every writer publishes, met or not"},
     {"seqlock-late-publication", "hapax-seqlock", {acquiring, "last", Kind::store, Slip::delay}, "publishes when it is no longer under way, over a later write"},
     {"seqlock-no-fences", "hapax-seqlock", {acquiring, "", Kind::fence, Slip::drop}, "neither the writer nor the reader has a fence"},

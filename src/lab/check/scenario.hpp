@@ -9,6 +9,7 @@
 //   permits     (semaphores) rounds with two permits
 //   posts       (semaphores) the first thread releases permits for all the others at once, and they acquire
 //   timed-permits, timed-posts (semaphores) the same, with threads that may give up
+//   timed-away  (semaphores) nobody ever gives a permit, and everybody gives up
 //   record      (seqlock) all but the last thread write, the last reads
 #pragma once
 
@@ -23,8 +24,8 @@
 
 namespace fairlock::check {
 
-enum class Scenario { rounds, try_, timed, oblivious, several, destroy, permits, posts, timed_permits, timed_posts, record };
-inline constexpr std::string_view scenario_names[] = {"rounds", "try", "timed", "oblivious", "several", "destroy", "permits", "posts", "timed-permits", "timed-posts", "record"};
+enum class Scenario { rounds, try_, timed, oblivious, several, destroy, permits, posts, timed_permits, timed_posts, timed_away, record };
+inline constexpr std::string_view scenario_names[] = {"rounds", "try", "timed", "oblivious", "several", "destroy", "permits", "posts", "timed-permits", "timed-posts", "timed-away", "record"};
 
 // Every thread begins with a block of hapaxes in hand, as if it had been here before: who fetches its first block first
 // makes no difference worth exploring. The variations with small blocks or lanes do fetch them.
@@ -237,8 +238,9 @@ struct SemaphoreFixture {
   static void construct(void* memory) {
     auto& self = *new (memory) SemaphoreFixture;
     // As its constructor would, but from outside a thread.
-    self.semaphore.fields([](const char* field, const auto&... word) {
-      if (std::string_view(field) == "grant") World::current().write(reinterpret_cast<std::uintptr_t>(&(word, ...)), 8, Permits);
+    self.semaphore.fields([](const char* field, const auto&... index_and_word) {
+      const void* const last[] = {&index_and_word...};
+      if (std::string_view(field) == "grant") World::current().write(reinterpret_cast<std::uintptr_t>(std::end(last)[-1]), 8, Permits);
     });
     self.expected = Permits;
     supply_domain();
@@ -306,6 +308,10 @@ struct SemaphoreFixture {
     for (unsigned e = 0; e < episodes; ++e) at(memory).timed_round();
   }
 
+  static void timed_away(void* memory, unsigned, unsigned episodes) {
+    for (unsigned e = 0; e < episodes; ++e) at(memory).timed_round();
+  }
+
   // The first thread gives a permit for each of the others, who may not want it any more.
   static void timed_posts(void* memory, unsigned thread, unsigned episodes) {
     auto& self = at(memory);
@@ -344,7 +350,7 @@ struct SemaphoreFixture {
   static Program program(Scenario scenario, std::uint32_t slots, const DomainOptions&) {
     Program p;
     p.construct = scenario == Scenario::permits || scenario == Scenario::timed_permits ? &construct<2>
-                  : scenario == Scenario::posts || scenario == Scenario::timed_posts ? &construct<0>
+                  : scenario == Scenario::posts || scenario == Scenario::timed_posts || scenario == Scenario::timed_away ? &construct<0>
                   : &construct<1>;
     p.visit = &visit;
     p.locked = &short_of_permits;
@@ -356,6 +362,7 @@ struct SemaphoreFixture {
       case Scenario::try_: p.body = &tries; break;
       case Scenario::timed: p.body = &timed<true>; break;
       case Scenario::timed_permits: p.body = &timed<false>; p.permits = 2; break;
+      case Scenario::timed_away: p.body = &timed_away; p.permits = 255; break;
       case Scenario::timed_posts: p.body = &timed_posts; p.permits = 255; break;
       case Scenario::permits: p.body = &rounds<false>; p.permits = 2; break;
       case Scenario::posts: p.body = &posts; p.permits = 255; break;

@@ -8,7 +8,7 @@ std::optional<std::string_view> Subject::refuses(Scenario scenario, unsigned thr
   if (is_record != (scenario == Scenario::record)) return is_record ? "a seqlock has the scenario record only" : "record is for the seqlock";
   if (scenario == Scenario::record && threads < 2) return "record needs a writer and a reader";
   const bool for_semaphores = scenario == Scenario::permits || scenario == Scenario::posts || scenario == Scenario::timed_permits ||
-                              scenario == Scenario::timed_posts;
+                              scenario == Scenario::timed_posts || scenario == Scenario::timed_away;
   const bool for_locks = scenario == Scenario::oblivious || scenario == Scenario::several || scenario == Scenario::destroy;
   if (semaphore ? for_locks : for_semaphores) return semaphore ? "a scenario for locks" : "a scenario for semaphores";
   if ((scenario == Scenario::posts || scenario == Scenario::timed_posts) && threads < 2) return "posts needs two threads";

@@ -1,0 +1,172 @@
+// Leaving early: every lock and semaphore that can be left, under every policy, with deadlines that pass at every depth of the
+// line. No grant is lost, exclusion holds, nothing is left in the domain, and deadlines in the past or infinitely far mean what they say.
+#include <fairlock/fairlock.hpp>
+
+#include <chrono>
+#include <optional>
+#include <random>
+
+#include "support/check.hpp"
+
+using namespace fairlock;
+using namespace std::chrono_literals;
+
+namespace {
+
+template <class P>
+void expect_nobody_left() {
+  auto& domain = P::domain();
+  CHECK(domain.leavers.load(order::relaxed) == 0);
+  CHECK(domain.reserved.load(order::relaxed) == 0);
+}
+
+// A lock or a semaphore with one permit, as something to enter and leave.
+template <class L>
+struct Entered {
+  L lock{};
+  std::optional<typename L::Episode> episode{};  // of the owner
+  bool enter(auto until) { return (episode_of(lock.acquire_until(until))); }
+  bool try_enter() { return episode_of(lock.try_acquire()); }
+  void enter() { episode = lock.acquire(); }
+  void leave() { const auto mine = *episode; lock.release(mine); }
+  bool free() { return !lock.locked(); }
+
+ private:
+  bool episode_of(const std::optional<typename L::Episode>& got) {
+    if (got) episode = got;
+    return got.has_value();
+  }
+};
+
+template <class S>
+struct Permitted {
+  S semaphore{1};
+  bool enter(auto until) { return semaphore.acquire_until(until); }
+  bool try_enter() { return semaphore.try_acquire(); }
+  void enter() { semaphore.acquire(); }
+  void leave() { semaphore.release(); }
+  bool free() { return semaphore.value() == 1; }
+};
+
+// Some wait for ever, some give up after a random while, some only try.
+template <class P, class T>
+void crowd(unsigned threads, unsigned rounds) {
+  T thing;
+  std::mt19937 shared;
+  std::atomic<std::uint64_t> steps{0};
+  check::together(threads, [&](unsigned t) {
+    std::minstd_rand dice(t + 1);
+    for (unsigned i = 0; i < rounds; ++i) {
+      const auto pick = dice() % 8;
+      if (pick == 0) thing.enter();
+      else if (pick == 1 ? !thing.try_enter() : !thing.enter(deadline_in(std::chrono::microseconds(dice() % 200)))) continue;
+      shared.discard(1);
+      if (dice() % 16 == 0) std::this_thread::yield();  // let a line form
+      steps.fetch_add(1, std::memory_order_relaxed);
+      thing.leave();
+    }
+  });
+  std::mt19937 again;
+  again.discard(steps);
+  CHECK(shared == again);
+  CHECK(thing.free());
+  expect_nobody_left<P>();
+}
+
+template <class T>
+void deadlines() {
+  T thing;
+  CHECK(thing.enter(Deadline{0}));      // passed, but free: one try
+  CHECK(!thing.enter(Deadline{0}));     // passed, and held
+  CHECK(!thing.enter(deadline_in(-1h)));
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(!thing.enter(deadline_in(20ms)));
+  CHECK(std::chrono::steady_clock::now() - begin >= 20ms);
+  CHECK(deadline_in(std::chrono::hours::max()).at == never);
+  std::thread releaser([&] {
+    std::this_thread::sleep_for(5ms);
+    thing.leave();
+  });
+  CHECK(thing.enter(Deadline{never}));
+  releaser.join();
+  thing.leave();
+  CHECK(thing.free());
+}
+
+// Two threads that poll behind a long holder, one always behind the other.
+template <class P, class T>
+void polling() {
+  T thing;
+  thing.enter();
+  check::together(3, [&](unsigned t) {
+    for (unsigned i = 0; i < check::rounds(60); ++i) CHECK(!thing.enter(deadline_in(std::chrono::microseconds(20 + 10 * t))));
+  });
+  thing.leave();
+  CHECK(thing.try_enter());
+  thing.leave();
+  CHECK(thing.free());
+  expect_nobody_left<P>();
+}
+
+template <class P, class T>
+void test(std::string_view name) {
+  check::step(std::string(name), "deadlines");
+  deadlines<T>();
+  check::step(std::string(name), "polling");
+  polling<P, T>();
+  check::step(std::string(name), "crowd");
+  crowd<P, T>(4, check::rounds(300));
+  crowd<P, T>(16, check::rounds(40));
+}
+
+template <class W>
+void under() {
+  using P = Native<W>;
+  for_each_entry(Locks<P>{}, []<class E>() {
+    using L = timed_form<typename E::Lock>;
+    if constexpr (TimedLock<L> && (E::properties.parkable || !W::sleeps)) test<P, Entered<L>>(std::string(E::name) + " " + W::name);
+  });
+  for_each_entry(Semaphores<P>{}, []<class E>() { test<P, Permitted<typename E::Semaphore>>(std::string(E::name) + " " + W::name); });
+}
+
+// A table with room for one: the others wait at the door, and neither hang nor get lost.
+template <template <class> class T>
+void full_table() {
+  using P = Native<SpinThenPark, DomainOptions{.left = 1}>;
+  check::step("full table");
+  T<P> lock;
+  auto held = lock.acquire();
+  check::together(4, [&](unsigned) {
+    for (int i = 0; i < 5; ++i) CHECK(!lock.acquire_until(deadline_in(2ms)));
+  });
+  std::atomic<int> entered{0};
+  std::thread releaser([&] {
+    std::this_thread::sleep_for(5ms);
+    lock.release(held);
+  });
+  check::together(4, [&](unsigned) {
+    const auto mine = lock.acquire_until(deadline_in(60s));
+    if (!CHECK(mine.has_value())) return;
+    ++entered;
+    lock.release(*mine);
+  });
+  releaser.join();
+  CHECK(entered == 4);
+  CHECK(!lock.locked());
+  expect_nobody_left<P>();
+}
+
+template <class P> using Ticket = TicketLock<P>;
+template <class P> using Hapax = HapaxLock<P>;
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  check::start(argc, argv);
+  under<Yield>();
+  under<SpinThenPark>();
+  under<Park>();
+  full_table<Ticket>();
+  full_table<Hapax>();
+  return check::result();
+}

@@ -1,0 +1,133 @@
+// The waiting policies: every lock and semaphore under each policy that it can have, oversubscribed, with MutexBench's replay check; both
+// ways to park; and the public chains.
+#include <fairlock/fairlock.hpp>
+
+#include <chrono>
+#include <csignal>
+
+#include <pthread.h>
+
+#include "support/check.hpp"
+#include "support/replay.hpp"
+
+using namespace fairlock;
+using namespace std::chrono_literals;
+
+namespace {
+
+template <class Enter>
+void exclude(unsigned threads, unsigned rounds, Enter enter) {
+  Replay replay;
+  check::together(threads, [&](unsigned) {
+    for (unsigned i = 0; i < rounds; ++i) enter([&] { replay.advance(); });
+  });
+  CHECK(replay.agrees(std::uint64_t{threads} * rounds));
+}
+
+template <class W>
+void under(unsigned threads, unsigned rounds) {
+  using P = Native<W>;
+  for_each_entry(Locks<P>{}, [&]<class E>() {
+    if constexpr (E::properties.parkable || !W::sleeps) {
+      check::step(std::string(E::name), W::name, W::Parking::name);
+      typename E::Lock lock{};
+      exclude(threads, rounds, [&](auto body) { with(lock, body); });
+      CHECK(!lock.locked());
+    }
+  });
+  for_each_entry(Semaphores<P>{}, [&]<class E>() {
+    check::step(std::string(E::name), W::name, W::Parking::name);
+    typename E::Semaphore semaphore(1);
+    exclude(threads, rounds, [&](auto body) {
+      semaphore.acquire();
+      body();
+      semaphore.release();
+    });
+    CHECK(semaphore.value() == 1);
+  });
+}
+
+template <class Backend>
+void parking() {
+  check::step("parking", Backend::name);
+  std::atomic<std::uint32_t> word{1};
+  CHECK(Backend::park(word, 0, never));  // another value: comes back at once
+  const auto begin = steady_now();
+  bool in_time = true;
+  while (in_time) in_time = Backend::park(word, 1, begin + 10'000'000);  // may wake for no reason
+  CHECK(steady_now() >= begin + 10'000'000);
+  CHECK(!Backend::park(word, 1, begin));  // a deadline that has passed
+  std::thread sleeper([&] {
+    while (word.load() == 1) Backend::park(word, 1, never);
+  });
+  std::this_thread::sleep_for(5ms);
+  word = 2;
+  Backend::unpark(&word);
+  sleeper.join();
+}
+
+// Several conditions on addresses that may share a chain.
+void chains() {
+  check::step("wait_until and signal");
+  constexpr unsigned pairs = 4;
+  struct alignas(64) Turn { std::atomic<unsigned> value{0}; } turns[pairs];
+  check::together(2 * pairs, [&](unsigned t) {
+    auto& turn = turns[t / 2].value;
+    for (unsigned i = t % 2; i < check::rounds(2000); i += 2) {
+      wait_until(&turn, [&] { return turn.load(std::memory_order_acquire) == i; });
+      turn.store(i + 1, std::memory_order_release);
+      fairlock::signal(&turn);
+    }
+  });
+  std::atomic<int> flag{0};
+  CHECK(!wait_until(&flag, [&] { return flag.load() != 0; }, deadline_in(5ms)));
+  CHECK(!wait_until(&flag, [&] { return flag.load() != 0; }, Deadline{0}));
+  flag = 1;
+  CHECK(wait_until(&flag, [&] { return flag.load() != 0; }, Deadline{0}));
+}
+
+// An interrupt ends a wait at once, and leaves the lock as it was. A signal does not end it: the waiter goes on with the rest.
+void interrupts() {
+  check::step("interrupts");
+  lock<"twa"> lock{};
+  auto held = lock.acquire();
+  interrupt call;
+  std::atomic<bool> back{false};
+  std::thread waiter([&] {
+    CHECK(!lock.acquire_until(interruptible{call}));
+    back = true;
+  });
+  std::signal(SIGUSR1, [](int) {});
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(3ms);
+    pthread_kill(waiter.native_handle(), SIGUSR1);
+  }
+  CHECK(!back);
+  call.raise();
+  waiter.join();
+  CHECK(!lock.acquire_until(interruptible{call}));  // stays raised
+  call.lower();
+  std::thread second([&] {
+    const auto mine = lock.acquire_until(interruptible{call});
+    if (CHECK(mine.has_value())) lock.release(*mine);
+  });
+  std::this_thread::sleep_for(3ms);
+  lock.release(held);
+  second.join();
+  CHECK(!lock.locked());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  check::start(argc, argv);
+  under<Park>(8, check::rounds(200));
+  under<SpinThenPark>(8, check::rounds(400));
+  under<BasicPark<PortableParking>>(4, check::rounds(200));
+  under<Monitor>(4, check::rounds(300));
+  parking<SystemParking>();
+  parking<PortableParking>();
+  chains();
+  interrupts();
+  return check::result();
+}
