@@ -1,7 +1,7 @@
 from typing import Literal, TypedDict
 
 Memory = Literal["sc", "weak"]
-Scenario = Literal["rounds", "try", "oblivious", "several", "destroy", "permits", "posts", "record"]
+Scenario = Literal["rounds", "try", "oblivious", "several", "destroy", "permits", "posts", "notify", "notify-all", "notify-timed", "notify-destroy", "record"]
 
 class Properties(TypedDict):
     kind: Literal["lock", "semaphore"]
@@ -20,6 +20,17 @@ class Properties(TypedDict):
 
 class Semaphore(Properties):
     semaphore_bytes: int
+
+class Condition(TypedDict):
+    kind: Literal["condition"]
+    name: str
+    variation: bool
+    source: str
+    spinning: str
+    order: Literal["fifo"]
+    over: str
+    destroyable_when_notified: bool
+    condition_bytes: int
 
 class Lock(Properties):
     constant_time_release: bool
@@ -93,6 +104,7 @@ class Story(TypedDict):
 
 def locks() -> list[Lock]: ...
 def semaphores() -> list[Semaphore]: ...
+def conditions() -> list[Condition]: ...
 def subjects() -> list[Subject]: ...
 def mutants() -> list[Mutant]: ...
 def litmus() -> list[Litmus]: ...

@@ -17,7 +17,10 @@ from fairlock import _lab, table
 from fairlock.usage import UsageError, one_of
 
 MAX_STATES = 100_000_000
-SCENARIOS = ("rounds", "try", "oblivious", "several", "destroy", "permits", "posts", "record")
+SCENARIOS = (
+    "rounds", "try", "oblivious", "several", "destroy", "permits", "posts",
+    "notify", "notify-all", "notify-timed", "notify-destroy", "record",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,9 @@ class Row:
 def bounds(subject: _lab.Subject) -> Iterator[Run]:
     """Yield what `fairlock check` explores for one subject: small bounds first."""
     run = Run(subject["name"])
+    if "notify" in subject["scenarios"]:
+        yield from condition_bounds(run, subject)
+        return
     for memory in ("sc", "weak"):
         for slots in (1, 2, 4):
             for scenario in subject["scenarios"]:
@@ -95,6 +101,16 @@ def bounds(subject: _lab.Subject) -> Iterator[Run]:
             # Variations under weak memory stop at 2x2 and 3x1: 3x2 of a few would take longer than all the rest.
             if memory == "sc" or not subject["variation"]:
                 yield replace(run, memory=memory, threads=3, episodes=2, slots=slots)
+
+
+def condition_bounds(run: Run, subject: _lab.Subject) -> Iterator[Run]:
+    """Yield the same for a condition, which has no slots; sleeping waiters have many more states."""
+    sizes = [(2, 2), (3, 1)] if run.name.endswith("+park") else [(2, 2), (3, 1), (4, 1), (3, 2)]
+    for memory in ("sc", "weak"):
+        for scenario in subject["scenarios"]:
+            for threads, episodes in sizes:
+                if scenario != "notify-destroy" or episodes == 1:  # it is destroyed once
+                    yield replace(run, scenario=scenario, memory=memory, threads=threads, episodes=episodes)
 
 
 def plan(subjects: Iterable[_lab.Subject]) -> list[Run]:

@@ -3,6 +3,7 @@
 
 #include <fairlock/catalogue.hpp>
 #include <fairlock/chain.hpp>
+#include <fairlock/condition.hpp>
 #include <fairlock/hapax_seqlock.hpp>
 #include <fairlock/platform/native.hpp>
 #include <fairlock/waiting/monitor.hpp>
@@ -44,6 +45,11 @@ using timed_mutex = Mutex<timed_form<lock<Name, Waiting>>>;
 // A counting semaphore of the catalogue by name.
 template <FixedString Name, class Waiting = DefaultWaiting>
 using semaphore = semaphore_named<Native<detail::policy<Waiting>>, Name>;
+
+// Threads wait for a condition under any of these mutexes; the longest waiter is notified first.
+template <class Waiting = DefaultWaiting>
+using basic_condition = Condition<Native<detail::policy<Waiting>>>;
+using condition = basic_condition<>;
 
 using interrupt = Interrupt<Native<>>;
 using interruptible = Interruptible<Native<>>;

@@ -18,7 +18,7 @@ Subject condition(std::string name) {
   s.properties.spinning = "L+P";
   s.condition = s.abandonable = true;
   s.sleeping = P::sleeps;
-  s.make = &ConditionFixture<P, TicketLock<P>>::program;
+  s.make = &ConditionFixture<P, TicketLock<Checked>>::program;  // the lock that sleeps is explored on its own
   return s;
 }
 
