@@ -1,7 +1,10 @@
 from typing import Literal, TypedDict
 
 Memory = Literal["sc", "weak"]
-Scenario = Literal["rounds", "try", "oblivious", "several", "destroy", "permits", "posts", "notify", "notify-all", "notify-timed", "notify-destroy", "record"]
+Scenario = Literal[
+    "rounds", "try", "oblivious", "several", "destroy", "permits", "posts",
+    "notify", "notify-all", "notify-timed", "notify-destroy", "record",
+]  # fmt: skip
 
 class Properties(TypedDict):
     kind: Literal["lock", "semaphore"]
@@ -50,6 +53,8 @@ class Lock(Properties):
     paper_branches: str
     paper_misses: str
     paper_invalidations: str
+
+Entry = Lock | Semaphore | Condition
 
 class Subject(TypedDict):
     name: str

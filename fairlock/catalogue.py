@@ -45,8 +45,6 @@ CONDITION_COLUMNS = {
 
 COLUMNS = {"lock": LOCK_COLUMNS, "semaphore": SEMAPHORE_COLUMNS, "condition": CONDITION_COLUMNS}
 
-Entry = _lab.Lock | _lab.Semaphore | _lab.Condition
-
 LEGEND = """\
 spins: where waiters look. L(ocal) or U(nknown) home; P(rivate), S(emi-private) or G(lobal) word.
 Sizes are sizeof on this machine. `fairlock list NAME` tells everything of one entry; --all adds the variations."""
@@ -66,11 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     conditions = _lab.conditions()
-    by_name: dict[str, Entry] = {entry["name"]: entry for entry in [*entries(variations=True), *conditions]}
+    by_name: dict[str, _lab.Entry] = {entry["name"]: entry for entry in [*entries(variations=True), *conditions]}
     for name in args.names:
         if name not in by_name:
             raise UsageError(one_of("name", name, by_name))
-    chosen: list[Entry] = [by_name[name] for name in args.names] or [*entries(variations=args.all), *conditions]
+    chosen: list[_lab.Entry] = [by_name[name] for name in args.names] or [*entries(variations=args.all), *conditions]
     if args.json:
         print(json.dumps(chosen, indent=2))
     elif args.names:
