@@ -6,6 +6,7 @@
 #include <fairlock/condition.hpp>
 #include <fairlock/hapax_seqlock.hpp>
 #include <fairlock/platform/native.hpp>
+#include <fairlock/statistics.hpp>
 #include <fairlock/waiting/monitor.hpp>
 #include <fairlock/waiting/park.hpp>
 #include <fairlock/waiting/spin.hpp>
@@ -25,6 +26,7 @@ struct Choice {
   using Chosen = std::conditional_t<!by_default, Waiting, std::conditional_t<parkable, SpinThenPark, Yield>>;
   static_assert(parkable || !Chosen::sleeps, "the waiters of this lock cannot sleep: choose Spin, Yield or Monitor");
   using Lock = lock_named<Native<Chosen>, Name>;
+  using CountedLock = Counted<CountingNative<Chosen>, lock_named<CountingNative<Chosen>, Name>>;
 };
 template <class Waiting>
 using policy = std::conditional_t<std::is_same_v<Waiting, DefaultWaiting>, SpinThenPark, Waiting>;
@@ -41,6 +43,10 @@ using mutex = Mutex<lock<Name, Waiting>>;
 // And as a TimedLockable, for the locks that can be left: `fairlock list` says which.
 template <FixedString Name, class Waiting = DefaultWaiting>
 using timed_mutex = Mutex<timed_form<lock<Name, Waiting>>>;
+
+// A timed_mutex (where there is one) that keeps statistics() of itself; not On: the mutex and nothing else.
+template <FixedString Name, class Waiting = DefaultWaiting, bool On = true>
+using counted_mutex = std::conditional_t<On, Mutex<timed_form<typename detail::Choice<Name, Waiting>::CountedLock>>, timed_mutex<Name, Waiting>>;
 
 // A counting semaphore of the catalogue by name.
 template <FixedString Name, class Waiting = DefaultWaiting>
