@@ -1,13 +1,13 @@
-// Scenarios of a condition, over a lock of the catalogue. The first half of the threads notify, the others wait (of three threads one
-// notifies).
+// Scenarios of a condition, over a lock of the catalogue.
 //
-//   notify           notifiers put tokens, each with a notify_one after they let go of the lock; waiters take one each
+//   notify           half of the threads put tokens, each with a notify_one after they let go of the lock; the others take them
 //   notify-all       the first thread opens a round and notifies all; the others wait for the round
-//   notify-timed     one token, one notify_one, one thread that waits for it, and others that may give up meanwhile; they do not
-//                    take it, but pass on a notification that they got
+//   notify-timed     the first thread puts tokens, the last takes them, and those in between may give up: they take none, but pass
+//                    on a notification that they got
 //   notify-destroy   as notify-all; the condition is destroyed as soon as all waiters are notified
 //
-// Beside deadlock: a notification goes to the longest waiter, and to nobody who began to wait after it.
+// A lost or stolen notification is a deadlock. Beside that: a notification goes to the longest waiter, and to nobody who began to
+// wait after it.
 #pragma once
 
 #include <fairlock/condition.hpp>

@@ -9,7 +9,7 @@ std::optional<std::string_view> Subject::refuses(Scenario scenario, unsigned thr
   if (scenario == Scenario::record && threads < 2) return "record needs a writer and a reader";
   const bool for_conditions = scenario == Scenario::notify || scenario == Scenario::notify_all || scenario == Scenario::notify_timed ||
                               scenario == Scenario::notify_destroy;
-  if (condition != for_conditions) return condition ? "a condition has the scenarios notify..." : "a scenario for conditions";
+  if (condition != for_conditions) return condition ? "a condition has the scenarios notify, notify-all, notify-timed and notify-destroy" : "a scenario for conditions";
   if (condition && threads < 2) return "somebody waits and somebody notifies";
   const bool for_semaphores = scenario == Scenario::permits || scenario == Scenario::posts || scenario == Scenario::timed_permits ||
                               scenario == Scenario::timed_posts;
