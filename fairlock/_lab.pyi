@@ -2,8 +2,9 @@ from typing import Literal, TypedDict
 
 Memory = Literal["sc", "weak"]
 Scenario = Literal[
-    "rounds", "try", "timed", "oblivious", "several", "destroy", "permits", "posts", "timed-permits", "timed-posts", "timed-away", "record"
-]
+    "rounds", "try", "timed", "oblivious", "several", "destroy", "permits", "posts", "timed-permits", "timed-posts", "timed-away",
+    "notify", "notify-all", "notify-timed", "notify-destroy", "record",
+]  # fmt: skip
 
 class Properties(TypedDict):
     kind: Literal["lock", "semaphore"]
@@ -22,6 +23,17 @@ class Properties(TypedDict):
 
 class Semaphore(Properties):
     semaphore_bytes: int
+
+class Condition(TypedDict):
+    kind: Literal["condition"]
+    name: str
+    variation: bool
+    source: str
+    spinning: str
+    order: Literal["fifo"]
+    over: str
+    destroyable_when_notified: bool
+    condition_bytes: int
 
 class Lock(Properties):
     platoon: int | None
@@ -42,6 +54,8 @@ class Lock(Properties):
     paper_branches: str
     paper_misses: str
     paper_invalidations: str
+
+Entry = Lock | Semaphore | Condition
 
 class Subject(TypedDict):
     name: str
@@ -100,6 +114,7 @@ scenarios: tuple[Scenario, ...]
 
 def locks() -> list[Lock]: ...
 def semaphores() -> list[Semaphore]: ...
+def conditions() -> list[Condition]: ...
 def subjects() -> list[Subject]: ...
 def mutants() -> list[Mutant]: ...
 def litmus() -> list[Litmus]: ...

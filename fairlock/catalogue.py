@@ -45,6 +45,17 @@ ORDERS = {
     "long-term": "fair in the long run, by chance: no bound on one wait",
 }
 
+CONDITION_COLUMNS = {
+    "name": "condition",
+    "order": "order",
+    "spinning": "spins",
+    "over": "over",
+    "destroyable_when_notified": "destroyable when notified",
+    "condition_bytes": "B",
+}
+
+COLUMNS = {"lock": LOCK_COLUMNS, "semaphore": SEMAPHORE_COLUMNS, "condition": CONDITION_COLUMNS}
+
 LEGEND = """\
 order: platoon bounds how many later arrivals pass a waiter by, in all; long-term is fair by chance, without a bound.
 spins: where waiters look. L(ocal) or U(nknown) home; P(rivate), S(emi-private) or G(lobal) word.
@@ -69,11 +80,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    by_name = {entry["name"]: entry for entry in entries(variations=True)}
+    conditions = _lab.conditions()
+    by_name: dict[str, _lab.Entry] = {entry["name"]: entry for entry in [*entries(variations=True), *conditions]}
     for name in args.names:
         if name not in by_name:
             raise UsageError(one_of("name", name, by_name))
-    chosen = [by_name[name] for name in args.names] or entries(variations=args.all)
+    chosen: list[_lab.Entry] = [by_name[name] for name in args.names] or [*entries(variations=args.all), *conditions]
     if args.json:
         print(json.dumps(chosen, indent=2))
     elif args.names:
@@ -83,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
                 print(f"{key.replace('_', ' '):{width}}  {table.show(value)}")
             print()
     else:
-        for kind, columns in (("lock", LOCK_COLUMNS), ("semaphore", SEMAPHORE_COLUMNS)):
+        for kind, columns in COLUMNS.items():
             rows = [[dict(entry)[key] for key in columns] for entry in chosen if entry["kind"] == kind]
             sizes = [title for title in columns.values() if title.split()[-1] == "B"]
             print(f"{table.render(list(columns.values()), rows, right=sizes)}\n")

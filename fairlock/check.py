@@ -84,7 +84,7 @@ def fits_three(subject: _lab.Subject, scenario: str, memory: str, slots: int) ->
     """Whether three threads that sleep or leave can be explored in seconds."""
     if subject["sleeping"]:  # the chains are the same for all
         return scenario == "rounds" and memory == "sc" and subject["name"].removesuffix("+park") in THREE_SLEEPERS
-    if subject["name"].startswith("capacitor"):  # a line before a line
+    if subject["name"].startswith(("capacitor", "hapax-vw")):  # the longest ways
         return memory == "sc" and slots == 1
     return not subject["variation"] and (memory == "sc" or slots == 1)
 
@@ -94,6 +94,9 @@ def bounds(subject: _lab.Subject) -> Iterator[Run]:
     run = Run(subject["name"])
     # Where waiters sleep or leave, there is more to interleave: fewer threads or slots will have to do.
     on_chains = subject["sleeping"] or "chain" in subject["name"]
+    if "notify" in subject["scenarios"]:
+        yield from condition_bounds(run, subject)
+        return
     for memory in ("sc", "weak"):
         for slots in (1,) if subject["sleeping"] else (1, 2, 4):
             for scenario in subject["scenarios"]:
@@ -111,6 +114,16 @@ def bounds(subject: _lab.Subject) -> Iterator[Run]:
             # Variations and capacitors under weak memory stop at 2x2 and 3x1: 3x2 of some takes longer than the rest.
             if memory == "sc" or not (subject["variation"] or subject["algorithm"] == "capacitor"):
                 yield replace(run, memory=memory, threads=3, episodes=2, slots=slots)
+
+
+def condition_bounds(run: Run, subject: _lab.Subject) -> Iterator[Run]:
+    """Yield the same for a condition, which has no slots; sleeping waiters have many more states."""
+    sizes = [(2, 2), (3, 1)] if run.name.endswith("+park") else [(2, 2), (3, 1), (4, 1), (3, 2)]
+    for memory in ("sc", "weak"):
+        for scenario in subject["scenarios"]:
+            for threads, episodes in sizes:
+                if scenario != "notify-destroy" or episodes == 1:  # it is destroyed once
+                    yield replace(run, scenario=scenario, memory=memory, threads=threads, episodes=episodes)
 
 
 def plan(subjects: Iterable[_lab.Subject]) -> list[Run]:

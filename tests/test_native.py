@@ -7,6 +7,7 @@ program is a file of tests/native: adding one there is enough.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -166,6 +167,30 @@ def compile_text(source: str, *flags: str) -> tuple[bool, str]:
 def test_header_stands_alone(header: str) -> None:
     compiled, output = compile_text(f"#include <{header}>\n", *STRICT, "-Wpedantic")
     assert compiled, output
+
+
+def machine_code(source: str) -> str:
+    """The assembly of a program, its local labels numbered in the order in which they appear."""
+    compiler = os.environ.get("CXX", "g++")
+    command = [compiler, "-std=c++20", "-O2", "-DNDEBUG", f"-I{INCLUDE}", "-S", "-o", "-", "-x", "c++", "-"]
+    done = run(command, source=source)
+    assert done.returncode == 0, done.stdout
+    labels: dict[str, str] = {}
+    return re.sub(r"\.L\w+", lambda found: labels.setdefault(found[0], f".L{len(labels)}"), done.stdout)
+
+
+def test_statistics_cost_nothing_where_nobody_counts() -> None:
+    """Whether they exist or not, a lock that does not keep them is the same machine code."""
+    headers = "#include <fairlock/catalogue.hpp>\n#include <fairlock/platform/native.hpp>\n"
+    program = """
+        using M = fairlock::Mutex<fairlock::TwaLock<fairlock::Native<>>>;
+        void lock(M& mutex) { mutex.lock(); }
+        bool try_lock_until(M& mutex) { return mutex.try_lock_until(1); }
+        void unlock(M& mutex) { mutex.unlock(); }
+    """
+    without = machine_code(headers + program)
+    assert "_Z4lock" in without
+    assert machine_code(f"{headers}#include <fairlock/statistics.hpp>\n{program}") == without
 
 
 @pytest.mark.slow

@@ -127,6 +127,13 @@ class Mutex {
     body_.lock.release(episode);
   }
 
+  // Of a lock that counts (statistics.hpp).
+  auto statistics() const
+    requires requires(const L& lock) { lock.statistics(); }
+  {
+    return body_.lock.statistics();
+  }
+
  private:
   bool keep(const std::optional<typename L::Episode>& episode) {
     if (episode) body_.episode = *episode;

@@ -3,8 +3,10 @@
 
 #include <fairlock/catalogue.hpp>
 #include <fairlock/chain.hpp>
+#include <fairlock/condition.hpp>
 #include <fairlock/hapax_seqlock.hpp>
 #include <fairlock/platform/native.hpp>
+#include <fairlock/statistics.hpp>
 #include <fairlock/waiting/monitor.hpp>
 #include <fairlock/waiting/park.hpp>
 #include <fairlock/waiting/spin.hpp>
@@ -24,6 +26,7 @@ struct Choice {
   using Chosen = std::conditional_t<!by_default, Waiting, std::conditional_t<parkable, SpinThenPark, Yield>>;
   static_assert(parkable || !Chosen::sleeps, "the waiters of this lock cannot sleep: choose Spin, Yield or Monitor");
   using Lock = lock_named<Native<Chosen>, Name>;
+  using CountedLock = Counted<CountingNative<Chosen>, lock_named<CountingNative<Chosen>, Name>>;
 };
 template <class Waiting>
 using policy = std::conditional_t<std::is_same_v<Waiting, DefaultWaiting>, SpinThenPark, Waiting>;
@@ -41,9 +44,18 @@ using mutex = Mutex<lock<Name, Waiting>>;
 template <FixedString Name, class Waiting = DefaultWaiting>
 using timed_mutex = Mutex<timed_form<lock<Name, Waiting>>>;
 
+// A timed_mutex (where there is one) that keeps statistics() of itself; not On: the mutex and nothing else.
+template <FixedString Name, class Waiting = DefaultWaiting, bool On = true>
+using counted_mutex = std::conditional_t<On, Mutex<timed_form<typename detail::Choice<Name, Waiting>::CountedLock>>, timed_mutex<Name, Waiting>>;
+
 // A counting semaphore of the catalogue by name.
 template <FixedString Name, class Waiting = DefaultWaiting>
 using semaphore = semaphore_named<Native<detail::policy<Waiting>>, Name>;
+
+// Threads wait for a condition under any of these mutexes; the longest waiter is notified first.
+template <class Waiting = DefaultWaiting>
+using basic_condition = Condition<Native<detail::policy<Waiting>>>;
+using condition = basic_condition<>;
 
 using interrupt = Interrupt<Native<>>;
 using interruptible = Interruptible<Native<>>;

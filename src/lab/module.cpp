@@ -105,6 +105,22 @@ nb::list semaphores() {
   return all;
 }
 
+nb::list conditions() {
+  nb::list all;
+  nb::dict d;
+  d["kind"] = "condition";
+  d["name"] = "condition";
+  d["variation"] = false;
+  d["source"] = "fairlock";
+  d["spinning"] = "L+P";
+  d["order"] = name_of(Order::fifo);
+  d["over"] = "any lock";
+  d["destroyable_when_notified"] = true;
+  d["condition_bytes"] = sizeof(Condition<Native<>>);
+  all.append(d);
+  return all;
+}
+
 // What can be asked of the checker, resolved; a request that makes no sense is a ValueError.
 struct Request {
   const Subject* subject;
@@ -302,6 +318,7 @@ NB_MODULE(_lab, m) {
   m.attr("scenarios") = nb::tuple(scenarios);
   m.def("locks", &locks, "Every lock and variation, with its properties; sizes are those of the native platform.");
   m.def("semaphores", &semaphores, "The same of the semaphores.");
+  m.def("conditions", &conditions, "The same of the condition.");
   m.def("subjects", &list_subjects, "What can be checked, and in which scenarios.");
   m.def("mutants", &list_mutants, "The planted bugs.");
   m.def("litmus", &run_litmus, "The memory models, held against what is known of them.");

@@ -188,7 +188,7 @@ class HapaxVwLock {
         if (!wait_unseen(slot, before, until)) return {before, false};
         if (departed(depart_.load(order::acquire))) return {before, true};
       } else {
-        P::fence_after_rmw();
+        if constexpr (O.catch_late != VwCatch::rmw || abandonable) P::fence_after_rmw();
         if (departed(depart_.load(order::acquire))) {
           slot.cas(before, 0, order::relaxed);  // a CAS: the predecessor may have cleared it, and another moved in
           return {before, true};

@@ -51,7 +51,7 @@ class Teller {
   static std::string letter(unsigned t) { return std::string(1, static_cast<char>('A' + t)); }
   const Thread& thread(unsigned t) const { return driver_.world.thread(t); }
   bool is_inside(unsigned t) const { return thread(t).leaving; }
-  bool can_go_on(unsigned t) { return !thread(t).finished && driver_.memory.outcomes(t) != 0; }
+  bool can_go_on(unsigned t) { return !thread(t).finished && thread(t).sleep != Sleep::asleep && driver_.memory.outcomes(t) != 0; }
   unsigned inside() const {
     for (unsigned t = 0; t < driver_.world.threads(); ++t)
       if (is_inside(t)) return t;

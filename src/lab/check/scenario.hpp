@@ -10,6 +10,7 @@
 //   posts       (semaphores) the first thread releases permits for all the others at once, and they acquire
 //   timed-permits, timed-posts (semaphores) the same, with threads that may give up
 //   timed-away  (semaphores) nobody ever gives a permit, and everybody gives up
+//   notify, notify-all, notify-timed, notify-destroy (conditions) conditions.hpp
 //   record      (seqlock) all but the last thread write, the last reads
 #pragma once
 
@@ -24,8 +25,8 @@
 
 namespace fairlock::check {
 
-enum class Scenario { rounds, try_, timed, oblivious, several, destroy, permits, posts, timed_permits, timed_posts, timed_away, record };
-inline constexpr std::string_view scenario_names[] = {"rounds", "try", "timed", "oblivious", "several", "destroy", "permits", "posts", "timed-permits", "timed-posts", "timed-away", "record"};
+enum class Scenario { rounds, try_, timed, oblivious, several, destroy, permits, posts, timed_permits, timed_posts, timed_away, notify, notify_all, notify_timed, notify_destroy, record };
+inline constexpr std::string_view scenario_names[] = {"rounds", "try", "timed", "oblivious", "several", "destroy", "permits", "posts", "timed-permits", "timed-posts", "timed-away", "notify", "notify-all", "notify-timed", "notify-destroy", "record"};
 
 // Every thread begins with a block of hapaxes in hand, as if it had been here before: who fetches its first block first
 // makes no difference worth exploring. The variations with small blocks or lanes do fetch them.

@@ -7,6 +7,10 @@ std::optional<std::string_view> Subject::refuses(Scenario scenario, unsigned thr
   const bool is_record = name == "hapax-seqlock";
   if (is_record != (scenario == Scenario::record)) return is_record ? "a seqlock has the scenario record only" : "record is for the seqlock";
   if (scenario == Scenario::record && threads < 2) return "record needs a writer and a reader";
+  const bool for_conditions = scenario == Scenario::notify || scenario == Scenario::notify_all || scenario == Scenario::notify_timed ||
+                              scenario == Scenario::notify_destroy;
+  if (condition != for_conditions) return condition ? "a condition has the scenarios notify, notify-all, notify-timed and notify-destroy" : "a scenario for conditions";
+  if (condition && threads < 2) return "somebody waits and somebody notifies";
   const bool for_semaphores = scenario == Scenario::permits || scenario == Scenario::posts || scenario == Scenario::timed_permits ||
                               scenario == Scenario::timed_posts || scenario == Scenario::timed_away;
   const bool for_locks = scenario == Scenario::oblivious || scenario == Scenario::several || scenario == Scenario::destroy;
@@ -28,6 +32,7 @@ const std::vector<Subject>& subjects() {
     add_variations(list);
     add_semaphores(list);
     add_sleeping(list);
+    add_conditions(list);
     Subject seqlock;
     seqlock.name = "hapax-seqlock";
     seqlock.properties.name = "hapax-seqlock";

@@ -18,6 +18,7 @@ struct Subject {
   DomainOptions domain;
   bool variation = false;
   bool semaphore = false;
+  bool condition = false;
   bool has_try = false;
   bool abandonable = false;
   bool sleeping = false;  // its waiters sleep, on chains
@@ -36,6 +37,7 @@ void add_locks(std::vector<Subject>&);       // subjects_locks.cpp
 void add_variations(std::vector<Subject>&);  // subjects_variations.cpp
 void add_semaphores(std::vector<Subject>&);  // subjects_semaphores.cpp
 void add_sleeping(std::vector<Subject>&);    // subjects_sleeping.cpp
+void add_conditions(std::vector<Subject>&);  // subjects_conditions.cpp
 
 template <class E>
 Subject subject_of(bool variation) {

@@ -301,7 +301,7 @@ void World::unpark(unsigned t) {
 }
 
 bool World::held() const {
-  if (program_.permits == 255) return true;  // permits come from somewhere else
+  if (program_.permits == 255 || program_.waits_for_deadlines) return true;  // permits come from somewhere else
   for (unsigned t = 0; t < config_.threads; ++t) {
     const auto& thread = moving.threads[t];
     if (!thread.finished && (thread.phase == Phase::inside || thread.phase == Phase::releasing)) return true;

@@ -136,6 +136,7 @@ struct Program {
   Order order = Order::barging;
   int bypass = 0;
   bool destroys = false;
+  bool waits_for_deadlines = false;  // a deadline may be all that anybody waits for, and then it comes
   bool symmetric = false;  // every thread does the same, and the lock does not care which thread is which
 };
 

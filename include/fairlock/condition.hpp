@@ -1,0 +1,99 @@
+// Condition: threads wait, having let go of a lock, until another thread says that what they wait for may have come; then they
+// take the lock again. Over any lock of the catalogue, and over whatever has lock() and unlock().
+//
+//   field   holds                                    written by
+//   line_   who waits, the longest first; 16 bytes   waiters and notifiers (waiter_line.hpp)
+//
+// FIFO: a notification goes to the longest waiter, and to nobody who begins to wait later; without waiters it is lost. No waiter
+// wakes for no reason; but somebody else may have had the lock in between, so look again at what you wait for. All-zero memory
+// is a condition without waiters. As soon as all waiters are notified it may be destroyed: they need only the lock.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+
+#include <fairlock/episode.hpp>
+#include <fairlock/waiter_line.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+template <class M>
+concept BasicLockable = requires(M& mutex) {
+  mutex.lock();
+  mutex.unlock();
+};
+
+template <Platform P>
+class Condition {
+ public:
+  constexpr Condition() = default;
+  Condition(const Condition&) = delete;
+  Condition& operator=(const Condition&) = delete;
+
+  // The caller holds the lock, and has it again afterwards, in every case. False: `until` came before a notification.
+  template <EpisodicLock L, Until U>
+  bool wait_until(L& lock, typename L::Episode& episode, const U& until) {
+    return wait_between([&] { lock.release(episode); }, [&] { episode = lock.acquire(); }, until);
+  }
+  template <BasicLockable M, Until U>
+  bool wait_until(M& mutex, const U& until) {
+    return wait_between([&] { mutex.unlock(); }, [&] { mutex.lock(); }, until);
+  }
+
+  template <EpisodicLock L>
+  void wait(L& lock, typename L::Episode& episode) { wait_until(lock, episode, Forever{}); }
+  template <BasicLockable M>
+  void wait(M& mutex) { wait_until(mutex, Forever{}); }
+
+  // Until ready() holds. False: it does not, and `until` has come.
+  template <BasicLockable M, Until U, std::predicate F>
+  bool wait_until(M& mutex, const U& until, F ready) {
+    while (!ready())
+      if (!wait_until(mutex, until)) return ready();
+    return true;
+  }
+  template <BasicLockable M, std::predicate F>
+  void wait(M& mutex, F ready) { wait_until(mutex, Forever{}, ready); }
+
+  template <BasicLockable M, class Clock, class Duration, class... F>
+  bool wait_until(M& mutex, const std::chrono::time_point<Clock, Duration>& when, F... ready) {
+    return wait_for(mutex, when - Clock::now(), ready...);
+  }
+  template <BasicLockable M, class Rep, class Period, class... F>
+  bool wait_for(M& mutex, const std::chrono::duration<Rep, Period>& time, F... ready) {
+    return wait_until(mutex, deadline_in(time), ready...);
+  }
+
+  // These need not hold the lock. They tell how many were notified.
+  std::uint64_t notify_one() { return notify(1); }
+  std::uint64_t notify_all() { return notify(~std::uint64_t{0}); }
+
+  std::uint64_t notify(std::uint64_t most) { return line_.notify(most); }
+
+  bool waited_for() const { return !line_.empty(); }
+
+  template <class V>
+  void fields(V&& visit) const { line_.fields(visit); }
+
+ private:
+  template <class F>
+  struct Finally {
+    const F& function;
+    ~Finally() noexcept(false) { function(); }
+  };
+
+  template <class Release, class Acquire, Until U>
+  bool wait_between(const Release& release, const Acquire& acquire, const U& until) {
+    const Finally<Acquire> again{acquire};
+    typename WaiterLine<P>::Place place(line_);  // before the lock is released: whoever has the lock after us finds us in line
+    release();
+    return place.wait(until);
+  }
+
+  WaiterLine<P> line_;
+};
+
+}  // namespace v0
+}  // namespace fairlock
