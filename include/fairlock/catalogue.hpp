@@ -11,6 +11,7 @@
 #include <fairlock/episode.hpp>
 #include <fairlock/lock/anderson.hpp>
 #include <fairlock/lock/clh.hpp>
+#include <fairlock/lock/fair.hpp>
 #include <fairlock/lock/hapax.hpp>
 #include <fairlock/lock/hapax_vw.hpp>
 #include <fairlock/lock/hemlock.hpp>
@@ -23,6 +24,7 @@
 #include <fairlock/lock/ticket.hpp>
 #include <fairlock/lock/tidex.hpp>
 #include <fairlock/lock/twa.hpp>
+#include <fairlock/semaphore/fair.hpp>
 #include <fairlock/semaphore/ticket.hpp>
 #include <fairlock/semaphore/twa.hpp>
 
@@ -93,7 +95,8 @@ using Locks = EntryList<
     Entry<"hemlock", Hemlock<P>>,
     Entry<"reciprocating", ReciprocatingLock<P>>,
     Entry<"lifo", LifoLock<P>>,
-    Entry<"qspinlock", QspinLock<P>>>;
+    Entry<"qspinlock", QspinLock<P>>,
+    Entry<"fair", FairLock<P>>>;
 
 template <Platform P>
 using Variations = EntryList<
@@ -140,6 +143,9 @@ using Variations = EntryList<
     Entry<"hapax-vw/memoised", HapaxVwLock<P, HapaxVwOptions{.memoise = true}>>,
     Entry<"hemlock/per-episode", Hemlock<P, HemlockOptions{.elements = Elements::per_episode}>>,
     Entry<"reciprocating/per-episode", ReciprocatingLock<P, ReciprocatingOptions{.elements = Elements::per_episode}>>,
+    Entry<"fair/quota-0", FairLock<P, FairOptions{.quota = 0}>>,
+    Entry<"fair/quota-1", FairLock<P, FairOptions{.quota = 1}>>,
+    Entry<"fair/quota-2", FairLock<P, FairOptions{.quota = 2}>>,
     Entry<"qspinlock/few-numbers", QspinLock<P, QspinOptions{.enough_numbers = false}>, DomainOptions{.threads = 2}>>;
 
 template <Platform P>
@@ -147,13 +153,15 @@ using Semaphores = EntryList<
     SemaphoreEntry<"ticket-semaphore", TicketSemaphore<P>>,
     SemaphoreEntry<"twa-semaphore", TwaSemaphore<P>>,
     SemaphoreEntry<"twa-semaphore-futex", TwaSemaphore<P, TwaSemaphoreOptions{.threshold = 0, .far = Far::futex}>>,
-    SemaphoreEntry<"twa-semaphore-chain", TwaSemaphore<P, TwaSemaphoreOptions{.threshold = 0, .far = Far::chain}>>>;
+    SemaphoreEntry<"twa-semaphore-chain", TwaSemaphore<P, TwaSemaphoreOptions{.threshold = 0, .far = Far::chain}>>,
+    SemaphoreEntry<"fair-semaphore", FairSemaphore<P>>>;
 
 template <Platform P>
 using SemaphoreVariations = EntryList<
     SemaphoreEntry<"twa-semaphore/fast-path", TwaSemaphore<P, TwaSemaphoreOptions{.fast_path = true}>>,
     SemaphoreEntry<"twa-semaphore/threshold-0", TwaSemaphore<P, TwaSemaphoreOptions{.threshold = 0}>>,
-    SemaphoreEntry<"twa-semaphore/slots-2048", TwaSemaphore<P>, DomainOptions{.slots = 2048}>>;
+    SemaphoreEntry<"twa-semaphore/slots-2048", TwaSemaphore<P>, DomainOptions{.slots = 2048}>,
+    SemaphoreEntry<"fair-semaphore/quota-1", FairSemaphore<P, FairSemaphoreOptions{.quota = 1}>>>;
 
 template <class... E, class F>
 void for_each_entry(EntryList<E...>, F&& visit) {

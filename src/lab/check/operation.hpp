@@ -20,7 +20,7 @@ enum class Kind : std::uint8_t {
   await_briefly,   // the same, but it may give up at any time
   await_until,     // the same, of a wait that has a deadline
   await_exchange,  // an exchange that is enabled only while the value satisfies `test`
-  park,            // sleep while the word has the value `expected`; `operand` != 0: with a deadline
+  park,            // sleep while the word has the value `expected`; `operand` 1: with a deadline, 2: with patience
   unpark,          // wake everybody who sleeps on the address
   access,          // of the plain data that a lock protects: read and written
   start,           // a thread's first, without effect

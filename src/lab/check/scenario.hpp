@@ -235,11 +235,7 @@ struct SemaphoreFixture {
 
   template <std::uint64_t Permits>
   static void construct(void* memory) {
-    auto& self = *new (memory) SemaphoreFixture;
-    // As its constructor would, but from outside a thread.
-    self.semaphore.fields([](const char* field, const auto& word) {
-      if (std::string_view(field) == "grant") World::current().write(reinterpret_cast<std::uintptr_t>(&word), 8, Permits);
-    });
+    auto& self = *new (memory) SemaphoreFixture{S(Permits), {}};
     self.expected = Permits;
     supply_domain();
   }
@@ -351,6 +347,7 @@ struct SemaphoreFixture {
     p.fixture_size = sizeof(SemaphoreFixture);
     p.lock_size = sizeof(S);
     p.order = S::properties.order;
+    p.bypass = S::properties.bypass;
     p.symmetric = (scenario == Scenario::rounds || scenario == Scenario::permits) && (slots == 1 || !S::properties.waiting_array);
     switch (scenario) {
       case Scenario::try_: p.body = &tries; break;

@@ -94,7 +94,7 @@ void World::resume(unsigned t, std::uint64_t result, bool gave_up) {
   auto& thread = moving.threads[t];
   thread.result = result;
   thread.gave_up = gave_up;
-  if (gave_up && thread.phase == Phase::acquiring && (thread.pending.kind == Kind::await_until || thread.pending.kind == Kind::park)) {
+  if (gave_up && thread.phase == Phase::acquiring && (thread.pending.kind == Kind::await_until || (thread.pending.kind == Kind::park && thread.pending.operand == 1))) {
     // It leaves the line, and may be passed by. It may also come back to the place that it had, before those who stand behind it.
     leave_line(moving.lines[thread.lock], t);
     moving.lines[thread.lock].returns |= static_cast<std::uint8_t>(1u << t);
@@ -139,7 +139,10 @@ std::uint64_t World::post(const Operation& op) {
 }
 
 std::uint64_t World::perform(const Operation& op) {
-  if (self_ == nobody) return op.kind == Kind::fence ? 0 : read(op.address, op.width);  // between runs: a look from outside
+  if (self_ == nobody) {  // between runs: a look from outside, or a constructor
+    if (op.kind == Kind::init) write(op.address, op.width, op.operand);
+    return op.kind == Kind::fence ? 0 : read(op.address, op.width);
+  }
   if (op.kind != Kind::fence && op.kind != Kind::unpark) expect_owned(op.address);
   if (config_.mutation) return mutate(*config_.mutation, *this, moving.threads[self_], op, [this](const Operation& o) { return post(o); });
   return post(op);
