@@ -1,28 +1,29 @@
-// FairLine: permits that whoever comes by may snatch, and a FIFO line of those who sleep for one, of whom the first is bypassed
-// at most `quota` times and waits at most about `patience`. What the fair lock and the fair semaphore share.
+// FairLine: permits that whoever comes by may snatch, and a FIFO line of those who sleep for one, of whom the first is passed by at
+// most `quota` times and, once it is up, for about `patience`. What the fair lock and the fair semaphore share.
 //
-//   field            holds                                                        written by
-//   word_            permits | bypassed | asleep | poked | editing | waiting      everybody, by RMWs only
-//     permits        to be had just now, counted from `initial`                   whoever takes one, whoever returns some
-//     bypassed       newcomers who entered before the head; from quota on the     newcomers (+1), the head that lost its patience
-//                    line is closed: what is free is the head's                   (all ones), whoever was the head (0)
-//     asleep         somebody sleeps on word_: the head, or who wants to edit     itself; whoever gives or has edited (0)
-//     poked          the head has been told to look at word_ and wait there       whoever pokes it; whoever was the head (0)
-//     editing        somebody changes the line                                    whoever does
-//     waiting        the line is not empty                                        arrivals, the last to leave (0)
-//   head_            the first in line, or null                                   whoever has set `editing`
-//   element.gate     shut, asleep, woken: poked                                   its owner; whoever has set `editing` (woken)
-//   element.next/before  the line is a ring: before the head stands the last      whoever has set `editing`
+//   field          holds                                                      written by
+//   word_          permits | bypassed | asleep | poked | editing | waiting    everybody, by RMWs only
+//     permits      to be had just now, counted from `initial`                 whoever takes one, whoever gives some
+//     bypassed     newcomers who entered before the head; from quota on the   newcomers (+1), the head that lost its patience
+//                  line is closed: what is free is for the head               (all ones), whoever was the head (0)
+//     asleep       somebody sleeps on word_: the head, or who wants to edit   itself; whoever gives, or has edited (0)
+//     poked        the head was told to get up, and looks at word_            whoever pokes it; whoever was the head (0)
+//     editing      somebody changes the line                                  itself
+//     waiting      the line is not empty                                      arrivals, the last to leave (0)
+//   head_          the first in line, or null                                 whoever edits
+//   element.gate   shut, asleep, woken (chain.hpp): poked                     its owner; whoever pokes
+//   element.next, before: the line is a ring; before the head stands the last whoever edits
 //
-// A release makes permits and pokes the head, once; until the head comes running, newcomers keep the lock busy, which is where the
-// throughput is. The poke is a duty of whoever last saw, in one RMW, permits, a head not poked yet, and nobody editing: a release that
-// finds the line being edited leaves it to the editor, so nobody who releases ever waits.
+// A release gives permits and pokes the head, once. Until the head comes running, newcomers keep the lock busy: that is where the
+// throughput is. Then it competes with them, and wins, or finds the line closed for them.
 //
-// Whoever stands in line gets out of it only by editing. So while somebody edits a line that is not empty, nobody can have become the
-// last user of the lock: it is there, even after the permit has been given away in the same RMW that set `editing`.
+// Who gives when there were no permits and somebody must be woken, owes that: word_ itself says so (`owed`), and as long as it
+// does, nobody takes a permit or edits. So the lock cannot be gone, and one RMW is all of a release that owes nothing. If the
+// line is being edited, the editor wakes; so nobody who gives ever waits.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <fairlock/chain.hpp>
 #include <fairlock/until.hpp>
@@ -31,43 +32,35 @@ namespace fairlock {
 inline namespace v0 {
 
 struct FairLineOptions {
-  std::uint64_t initial = 0;              // permits of a line that is all zero
-  unsigned quota = 256;                   // how many newcomers may enter before the head
-  std::uint64_t patience = 250'000;       // nanoseconds: after so long the head closes the line
-  unsigned looks = 0;                     // of a newcomer, before it stands in line
+  std::uint64_t initial = 0;         // permits of a line that is all zero
+  unsigned quota = 2048;             // how many newcomers may enter before the head
+  std::uint64_t patience = 250'000;  // nanoseconds: after so long the head closes the line
 };
 
 template <Platform P, FairLineOptions O>
 class FairLine {
   using Word = std::uint64_t;
-  static constexpr unsigned bypass_shift = 8, permit_shift = 24;
   static constexpr Word waiting = 1, editing = 2, poked = 4, asleep = 8;
-  static constexpr Word one_bypass = Word{1} << bypass_shift, one_permit = Word{1} << permit_shift;
+  static constexpr Word one_bypass = Word{1} << 8, one_permit = Word{1} << 24;
   static constexpr Word every_bypass = one_permit - one_bypass;
   static_assert(O.quota < every_bypass / one_bypass, "quota: at most 65534");
 
  public:
   static constexpr std::uint64_t max() { return std::uint64_t{1} << 38; }
 
-  static std::int64_t permits(Word now) { return (static_cast<std::int64_t>(now) >> permit_shift) + static_cast<std::int64_t>(O.initial); }
   std::int64_t permits() const { return permits(word_.load(order::relaxed)); }
-
   void start_with(std::uint64_t permits) { word_.init(permits * one_permit); }
-
-  // As if the line were all zero; false says nothing.
-  bool take_first() { return word_.cas(0, 0 - one_permit, order::acquire); }
 
   bool try_take() {
     Word now = word_.load(order::relaxed);
     while (open(now))
-      if (word_.compare_exchange(now, taken(now), order::acquire)) return true;
+      if (word_.compare_exchange(now, taken(now), order::acquire)) [[likely]] return true;
     return false;
   }
 
+  // After try_take failed.
   template <Until U>
   [[gnu::noinline]] bool take_until(const U& until) {
-    if (O.looks != 0 && P::await_briefly(word_, &open, O.looks, order::relaxed) && try_take()) return true;
-    if (try_take()) return true;
     if (P::over(until)) return false;
     typename P::template scoped<Element> mine;
     mine->gate.init(gate_shut);
@@ -78,14 +71,9 @@ class FairLine {
   }
 
   void give(std::uint64_t count) {
-    Word now = word_.load(order::relaxed), next;
-    do {
-      next = (now & ~asleep) + count * one_permit;
-      if ((now & (waiting | editing | poked)) == waiting) next |= editing;
-    } while (!word_.compare_exchange(now, next, order::acq_rel));
-    if ((now & (waiting | asleep)) == 0) [[likely]] return;
-    if ((next & ~now & editing) != 0) done_editing(next);
-    if ((now & asleep) != 0) P::unpark(&word_);  // the address: the lock may be gone
+    const Word before = word_.fetch_add(count * one_permit, order::acq_rel);
+    if ((before & (waiting | asleep)) != 0 && permits(before) <= 0 && owed(before + count * one_permit)) [[unlikely]]
+      done_editing(before + count * one_permit);
   }
 
   template <class V>
@@ -99,10 +87,22 @@ class FairLine {
     typename P::template atomic<std::uint32_t> gate;
     typename P::template plain<Element*> next, before;
     template <class V>
-    void fields(V&& visit) const { visit("gate", gate); }
+    void fields(V&& visit) const {
+      visit("gate", gate);
+      visit("next", next);
+      visit("before", before);
+    }
   };
 
-  static bool open(Word now) { return permits(now) > 0 && ((now & waiting) == 0 || (now & every_bypass) < O.quota * one_bypass); }
+  static std::int64_t permits(Word now) { return (static_cast<std::int64_t>(now) >> 24) + static_cast<std::int64_t>(O.initial); }
+  static bool owed(Word now) {
+    return permits(now) > 0 && (now & editing) == 0 && ((now & asleep) != 0 || (now & (waiting | poked)) == waiting);
+  }
+  static bool still(Word now) { return (now & editing) == 0 && !owed(now); }  // the line may be edited
+
+  static bool open(Word now) {
+    return permits(now) > 0 && ((now & (waiting | asleep)) == 0 || (!owed(now) && (now & every_bypass) < O.quota * one_bypass));
+  }
   static Word taken(Word now) { return now - one_permit + ((now & waiting) != 0 ? one_bypass : 0); }
 
   // True: there was a permit after all.
@@ -111,8 +111,8 @@ class FairLine {
     for (;;) {
       if (open(now)) {
         if (word_.compare_exchange(now, taken(now), order::acquire)) return true;
-      } else if ((now & editing) != 0) {
-        now = await_editor();
+      } else if (!still(now)) {
+        now = *await(&still, Forever{});
       } else if (word_.compare_exchange(now, now | editing | waiting, order::acquire)) {
         break;
       }
@@ -124,11 +124,10 @@ class FairLine {
 
   template <Until U>
   bool take_as_head(Element& mine, const U& until) {
-    const auto to_be_had = [](Word now) { return permits(now) > 0 && (now & editing) == 0; };
+    const auto to_be_had = [](Word now) { return permits(now) > 0 && still(now); };
     const auto patience = P::patience(until, O.patience);
     for (bool patient = true;;) {
-      const auto now = patient ? await(to_be_had, patience) : await(to_be_had, until);
-      if (now) {
+      if (const auto now = patient ? await(to_be_had, patience) : await(to_be_had, until)) {
         const Word next = ((*now - one_permit) | editing) & ~(poked | every_bypass);
         if (!word_.cas(*now, next, order::acquire)) continue;
         remove(mine);
@@ -144,15 +143,15 @@ class FairLine {
   [[gnu::noinline]] void leave(Element& mine) {
     Word now = word_.load(order::relaxed);
     for (;;) {
-      if ((now & editing) != 0) now = await_editor();
+      if (!still(now)) now = *await(&still, Forever{});
       else if (word_.compare_exchange(now, now | editing, order::acquire)) break;
     }
     // Whoever is the head now has not been poked, and nobody has passed it by.
     done_editing(now | editing, remove(mine) ? poked | every_bypass : 0);
   }
 
-  // Gives the right to edit back, clears `off`, and pokes the head if there is something for it.
-  void done_editing(Word now, Word off = 0) {
+  // Ends the editing, or pays what is owed: pokes the head if there is something for it, and wakes who sleeps on word_.
+  [[gnu::noinline]] void done_editing(Word now, Word off = 0) {
     Element* const head = head_;
     const void* poke = nullptr;
     bool sleeps = false;
@@ -162,21 +161,17 @@ class FairLine {
       if (head == nullptr) {
         next &= ~(waiting | poked | every_bypass);
       } else if (poke == nullptr && permits(now) > 0 && (next & poked) == 0) {
-        // Before we let go of the line: then the head may be gone. Its address may be woken all the same.
+        // Before we let go of the line: after that the head may be gone. Its address may be woken all the same.
         poke = &head->gate;
         sleeps = head->gate.exchange(gate_woken, order::acq_rel) == gate_asleep;
       }
-      if (poke != nullptr) next |= poked;
+      if (poke != nullptr) next |= poked;  // even if a newcomer took the permit meanwhile: the head is getting up
     } while (!word_.compare_exchange(now, next, order::acq_rel));
     if (sleeps) P::unpark(poke);
     if ((now & asleep) != 0) P::unpark(&word_);
   }
 
-  Word await_editor() {
-    return *await([](Word now) { return (now & editing) == 0; }, Forever{});
-  }
-
-  // Waits for word_. Whoever sleeps there says so in the word itself, so that who changes it knows.
+  // Waits for word_. Whoever sleeps there says so in the word itself, while the condition does not hold.
   template <class C, Until U>
   std::optional<Word> await(const C& condition, const U& until) {
     if constexpr (!P::sleeps) {
@@ -197,19 +192,15 @@ class FairLine {
     }
   }
 
-  // --- the ring; by whoever edits ---
+  // --- the ring; for whoever edits ---
 
   void append(Element& mine) {
     Element* const head = head_;
-    if (head == nullptr) {
-      mine.next = &mine;
-      mine.before = &mine;
-      head_ = &mine;
-      return;
-    }
-    Element* const last = head->before;
-    mine.next = head;
+    Element* const last = head == nullptr ? &mine : static_cast<Element*>(head->before);
+    if (head == nullptr) head_ = &mine;
+    mine.next = head == nullptr ? &mine : head;
     mine.before = last;
+    if (head == nullptr) return;
     last->next = &mine;
     head->before = &mine;
   }

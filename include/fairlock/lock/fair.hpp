@@ -13,9 +13,8 @@ namespace fairlock {
 inline namespace v0 {
 
 struct FairOptions {
-  unsigned quota = 256;
+  unsigned quota = 2048;
   std::uint64_t patience = 250'000;  // nanoseconds
-  unsigned looks = 0;
 };
 
 template <Platform P, FairOptions O = FairOptions{}>
@@ -34,7 +33,7 @@ class FairLock {
   };
 
   Episode acquire() {
-    if (!line_.take_first()) [[unlikely]] line_.take_until(Forever{});
+    if (!line_.try_take()) [[unlikely]] line_.take_until(Forever{});
     return {};
   }
 
@@ -45,7 +44,7 @@ class FairLock {
 
   template <Until U>
   std::optional<Episode> acquire_until(const U& until) {
-    if (!line_.take_first() && !line_.take_until(until)) return std::nullopt;
+    if (!line_.try_take() && !line_.take_until(until)) return std::nullopt;
     return Episode{};
   }
 
@@ -57,7 +56,7 @@ class FairLock {
   void fields(V&& visit) const { line_.fields(visit); }
 
  private:
-  FairLine<P, FairLineOptions{.initial = 1, .quota = O.quota, .patience = O.patience, .looks = O.looks}> line_;
+  FairLine<P, FairLineOptions{.initial = 1, .quota = O.quota, .patience = O.patience}> line_;
 };
 
 }  // namespace v0

@@ -12,14 +12,13 @@ inline namespace v0 {
 
 struct FairSemaphoreOptions {
   std::uint64_t initial = 0;  // permits of a semaphore that is all zero
-  unsigned quota = 256;
+  unsigned quota = 2048;
   std::uint64_t patience = 250'000;  // nanoseconds
-  unsigned looks = 0;
 };
 
 template <Platform P, FairSemaphoreOptions O = FairSemaphoreOptions{}>
 class FairSemaphore {
-  using Line = FairLine<P, FairLineOptions{.initial = O.initial, .quota = O.quota, .patience = O.patience, .looks = O.looks}>;
+  using Line = FairLine<P, FairLineOptions{.initial = O.initial, .quota = O.quota, .patience = O.patience}>;
 
  public:
   static constexpr Properties properties{
