@@ -53,8 +53,10 @@ class FairLine {
 
   bool try_take() {
     Word now = word_.load(order::relaxed);
+    if (O.initial != 0 && now == 0) [[likely]]  // spelled out: constants are all that the first CAS needs
+      if (word_.compare_exchange(now, 0 - one_permit, order::acquire)) [[likely]] return true;
     while (open(now))
-      if (word_.compare_exchange(now, taken(now), order::acquire)) [[likely]] return true;
+      if (word_.compare_exchange(now, taken(now), order::acquire)) return true;
     return false;
   }
 

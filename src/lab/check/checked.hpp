@@ -86,16 +86,34 @@ struct CheckedMemory {
     T value_;
   };
 
-  // No scheduling point, but part of the state.
+  // No scheduling point, but part of the state. Under weak memory every use must happen after the one before.
   template <class T>
   class plain {
    public:
     operator T() const {
-      World::current().expect_owned(reinterpret_cast<std::uintptr_t>(this));
+      touch();
       return value_;
     }
     plain& operator=(T value) {
-      World::current().expect_owned(reinterpret_cast<std::uintptr_t>(this));
+      touch();
+      World::current().write(reinterpret_cast<std::uintptr_t>(&value_), sizeof(T), to_word(value));
+      return *this;
+    }
+
+   private:
+    void touch() const {
+      static_assert(sizeof(T) == 8);
+      World::current().touch(reinterpret_cast<std::uintptr_t>(this));
+    }
+    T value_;
+  };
+
+  // What a scenario notes for itself: no memory of the program.
+  template <class T>
+  class tally {
+   public:
+    operator T() const { return value_; }
+    tally& operator=(T value) {
       World::current().write(reinterpret_cast<std::uintptr_t>(&value_), sizeof(T), to_word(value));
       return *this;
     }

@@ -23,6 +23,7 @@ enum class Kind : std::uint8_t {
   park,            // sleep while the word has the value `expected`; `operand` 1: with a deadline, 2: with patience
   unpark,          // wake everybody who sleeps on the address
   access,          // of the plain data that a lock protects: read and written
+  touch,           // of plain memory that travels between threads: the same, of any word
   start,           // a thread's first, without effect
 };
 
@@ -51,7 +52,7 @@ constexpr bool may_give_up(Kind kind) { return kind == Kind::await_briefly || ki
 // A fence is one only where memory is sequentially consistent; an access is, because what it must not overlap with is
 // noticed when a thread enters, and a race by happens-before.
 constexpr bool is_private(Kind kind, bool weak) {
-  return kind == Kind::start || kind == Kind::access || kind == Kind::init || (kind == Kind::fence && !weak);
+  return kind == Kind::start || kind == Kind::access || kind == Kind::touch || kind == Kind::init || (kind == Kind::fence && !weak);
 }
 
 // What an RMW (or a cas that succeeds) writes over `old`.

@@ -31,6 +31,7 @@ class ScMemory {
     std::uint64_t value = 0;
     switch (op.kind) {
       case Kind::start:
+      case Kind::touch:
       case Kind::fence: break;
       case Kind::access: world_.note_access(t); break;
       case Kind::store:

@@ -229,7 +229,7 @@ struct Fixture {
 template <class S>
 struct SemaphoreFixture {
   S semaphore;
-  CheckedMemory::plain<std::uint64_t> expected;  // permits that must be there in the end
+  CheckedMemory::tally<std::uint64_t> expected;  // permits that must be there in the end
 
   static SemaphoreFixture& at(void* memory) { return *static_cast<SemaphoreFixture*>(memory); }
 
@@ -366,7 +366,7 @@ struct SemaphoreFixture {
 struct RecordFixture {
   struct Record { std::uint64_t left, right; };
   HapaxSeqlock<Checked, Record> record;
-  CheckedMemory::plain<std::uint64_t> meetings;  // writes that say they met another
+  CheckedMemory::tally<std::uint64_t> meetings;  // writes that say they met another
 
   static void construct(void* memory) {
     new (memory) RecordFixture;

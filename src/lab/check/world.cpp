@@ -148,6 +148,12 @@ std::uint64_t World::perform(const Operation& op) {
   return post(op);
 }
 
+void World::touch(std::uintptr_t address) {
+  if (self_ == nobody) return;
+  expect_owned(address);
+  if (config_.weak) post({.kind = Kind::touch, .address = address});
+}
+
 void World::expect_owned(std::uintptr_t address) {
   if (address - base() >= arena_size) stop(Property::wild, letter(self_) + " followed a pointer to nowhere");
   if (dead(address)) stop(Property::destroyed, letter(self_) + " touched what another thread has destroyed or freed");
@@ -495,7 +501,7 @@ std::string World::show_value(std::uint64_t value) const {
 
 std::string World::show(const Operation& op) const {
   static constexpr const char* kinds[] = {"load", "store", "init", "exchange", "fetch_add", "fetch_or", "fetch_and", "cas", "fence",
-                                          "await", "await_briefly", "await_until", "await_exchange", "park", "unpark", "access", "start"};
+                                          "await", "await_briefly", "await_until", "await_exchange", "park", "unpark", "access", "touch", "start"};
   const auto order = [&]() -> const char* {
     switch (op.order) {
       case std::memory_order_acquire: return "acquire";
