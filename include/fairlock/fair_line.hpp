@@ -219,7 +219,7 @@ class FairLine {
   }
 
   typename P::template atomic<Word> word_;
-  typename P::template plain<Element*> head_;
+  typename P::template plain<Element*> head_{};
 };
 
 }  // namespace v0
