@@ -15,7 +15,7 @@
 //   element.next, before: the line is a ring; before the head stands the last whoever edits
 //
 // A release gives permits and pokes the head, once. Until the head comes running, newcomers keep the lock busy: that is where the
-// throughput is. Then it competes with them, and wins, or finds the line closed for them.
+// throughput is. It leaves them the rest of their quota too, unless they do not use it: so all turns are equally long.
 //
 // Who gives when there were no permits and somebody must be woken, owes that: word_ itself says so (`owed`), and as long as it
 // does, nobody takes a permit or edits. So the lock cannot be gone, and one RMW is all of a release that owes nothing. If the
@@ -33,8 +33,9 @@ inline namespace v0 {
 
 struct FairLineOptions {
   std::uint64_t initial = 0;         // permits of a line that is all zero
-  unsigned quota = 2048;             // how many newcomers may enter before the head
+  unsigned quota = 1024;             // how many newcomers may enter before the head
   std::uint64_t patience = 250'000;  // nanoseconds: after so long the head closes the line
+  unsigned pauses = 32;              // a permit that nobody took for so long is not in use
 };
 
 template <Platform P, FairLineOptions O>
@@ -130,6 +131,7 @@ class FairLine {
     const auto patience = P::patience(until, O.patience);
     for (bool patient = true;;) {
       if (const auto now = patient ? await(to_be_had, patience) : await(to_be_had, until)) {
+        if (patient && open(*now) && in_use(*now)) continue;
         const Word next = ((*now - one_permit) | editing) & ~(poked | every_bypass);
         if (!word_.cas(*now, next, order::acquire)) continue;
         remove(mine);
@@ -140,6 +142,13 @@ class FairLine {
       patient = false;
       word_.fetch_or(every_bypass, order::relaxed);
     }
+  }
+
+  // Whether newcomers keep taking the permits. Then the head lets them: were it to push in, the length of a turn would be how long
+  // its successor takes to get up, and not the same for all.
+  bool in_use(Word now) {
+    P::pause(O.pauses);
+    return word_.load(order::relaxed) != now;
   }
 
   [[gnu::noinline]] void leave(Element& mine) {

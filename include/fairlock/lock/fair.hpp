@@ -13,7 +13,7 @@ namespace fairlock {
 inline namespace v0 {
 
 struct FairOptions {
-  unsigned quota = 2048;
+  unsigned quota = 1024;
   std::uint64_t patience = 250'000;  // nanoseconds
 };
 
