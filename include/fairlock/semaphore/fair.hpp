@@ -12,7 +12,7 @@ inline namespace v0 {
 
 struct FairSemaphoreOptions {
   std::uint64_t initial = 0;  // permits of a semaphore that is all zero
-  unsigned quota = 1024;
+  unsigned quota = 4096;
   std::uint64_t patience = 250'000;  // nanoseconds
 };
 
