@@ -86,7 +86,7 @@ def fits_three(subject: _lab.Subject, scenario: str, memory: str, slots: int) ->
         return scenario == "rounds" and memory == "sc" and subject["name"].removesuffix("+park") in THREE_SLEEPERS
     if subject["name"].startswith(("capacitor", "hapax-vw")):  # the longest ways
         return memory == "sc" and slots == 1
-    return not subject["variation"] and (memory == "sc" or slots == 1)
+    return not subject["variation"] and (memory == "sc" or (slots == 1 and scenario != "timed-away"))
 
 
 def bounds(subject: _lab.Subject) -> Iterator[Run]:

@@ -23,7 +23,7 @@ def test_all_locks_of_the_family_are_there() -> None:
     names = [name for name, entry in CATALOGUE.items() if not entry["variation"]]
     assert names == [
         "tas", "tts", "tts-backoff", "ticket", "ticket-backoff", "partitioned-ticket", "anderson",
-        "twa", "tidex", "hapax", "hapax-vw", "mcs", "clh", "hemlock", "reciprocating", "lifo", "qspinlock",
+        "twa", "tidex", "hapax", "hapax-vw", "mcs", "clh", "hemlock", "reciprocating", "lifo", "qspinlock", "fair",
         "capacitor-reciprocating", "capacitor-ticket", "capacitor-lifo", "capacitor-mcs", "capacitor-tts",
         "capacitor-reciprocating-fractional", "capacitor-ticket-fractional", "capacitor-lifo-fractional",
         "capacitor-mcs-fractional", "capacitor-tts-fractional",

@@ -12,6 +12,7 @@
 #include <fairlock/episode.hpp>
 #include <fairlock/lock/anderson.hpp>
 #include <fairlock/lock/clh.hpp>
+#include <fairlock/lock/fair.hpp>
 #include <fairlock/lock/hapax.hpp>
 #include <fairlock/lock/hapax_vw.hpp>
 #include <fairlock/lock/hemlock.hpp>
@@ -24,6 +25,7 @@
 #include <fairlock/lock/ticket.hpp>
 #include <fairlock/lock/tidex.hpp>
 #include <fairlock/lock/twa.hpp>
+#include <fairlock/semaphore/fair.hpp>
 #include <fairlock/semaphore/lanes.hpp>
 #include <fairlock/semaphore/ticket.hpp>
 #include <fairlock/semaphore/twa.hpp>
@@ -113,6 +115,7 @@ using Locks = EntryList<
     Entry<"reciprocating", ReciprocatingLock<P>>,
     Entry<"lifo", LifoLock<P>>,
     Entry<"qspinlock", QspinLock<P>>,
+    Entry<"fair", FairLock<P>>,
     Entry<"capacitor-reciprocating", Wrapped<P, ReciprocatingLock<P>>>,
     Entry<"capacitor-ticket", Wrapped<P, TicketLock<P>>>,
     Entry<"capacitor-lifo", Wrapped<P, LifoLock<P>>>,
@@ -170,6 +173,9 @@ using Variations = EntryList<
     Entry<"hemlock/per-episode", Hemlock<P, HemlockOptions{.elements = Elements::per_episode}>>,
     Entry<"reciprocating/per-episode", ReciprocatingLock<P, ReciprocatingOptions{.elements = Elements::per_episode}>>,
     Entry<"qspinlock/few-numbers", QspinLock<P, QspinOptions{.enough_numbers = false}>, DomainOptions{.threads = 2}>,
+    Entry<"fair/quota-0", FairLock<P, FairOptions{.quota = 0}>>,
+    Entry<"fair/quota-1", FairLock<P, FairOptions{.quota = 1}>>,
+    Entry<"fair/quota-2", FairLock<P, FairOptions{.quota = 2}>>,
     Entry<"capacitor-tts/platoon-1", Wrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 1}>>,
     Entry<"capacitor-tts/platoon-2", Wrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2}>>,
     Entry<"capacitor-tts/platoon-3", Wrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 3}>>,
@@ -190,14 +196,16 @@ using Semaphores = EntryList<
     SemaphoreEntry<"ticket-semaphore", TicketSemaphore<P>>,
     SemaphoreEntry<"twa-semaphore", TwaSemaphore<P>>,
     SemaphoreEntry<"twa-semaphore-futex", TwaSemaphore<P, TwaSemaphoreOptions{.threshold = 0, .far = Far::futex}>>,
-    SemaphoreEntry<"twa-semaphore-chain", TwaSemaphore<P, TwaSemaphoreOptions{.threshold = 0, .far = Far::chain}>>>;
+    SemaphoreEntry<"twa-semaphore-chain", TwaSemaphore<P, TwaSemaphoreOptions{.threshold = 0, .far = Far::chain}>>,
+    SemaphoreEntry<"fair-semaphore", FairSemaphore<P>>>;
 
 template <Platform P>
 using SemaphoreVariations = EntryList<
     SemaphoreEntry<"ticket-semaphore/lanes-2", LanedSemaphore<P>>,
     SemaphoreEntry<"twa-semaphore/fast-path", TwaSemaphore<P, TwaSemaphoreOptions{.fast_path = true}>>,
     SemaphoreEntry<"twa-semaphore/threshold-0", TwaSemaphore<P, TwaSemaphoreOptions{.threshold = 0}>>,
-    SemaphoreEntry<"twa-semaphore/slots-2048", TwaSemaphore<P>, DomainOptions{.slots = 2048}>>;
+    SemaphoreEntry<"twa-semaphore/slots-2048", TwaSemaphore<P>, DomainOptions{.slots = 2048}>,
+    SemaphoreEntry<"fair-semaphore/quota-1", FairSemaphore<P, FairSemaphoreOptions{.quota = 1}>>>;
 
 template <class... E, class F>
 void for_each_entry(EntryList<E...>, F&& visit) {

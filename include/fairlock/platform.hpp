@@ -13,6 +13,7 @@
 //   await_exchange(where, v, condition)    exchange v in until the value that came out satisfies `condition`
 //   await_until(where, condition, until)   the same as await, but gives up when `until` comes: an optional value (until.hpp)
 //   over(until) / soon(until)              whether it has come / itself, or a little while from now
+//   patience(until, n)                     itself, or n nanoseconds from now: who gives up then stays in line
 //   publish(where, value, keys...)         write, with release, what ends a wait
 //   signal(keys...)                        the same after an RMW that ended a wait
 //   key(object, n)                         what a waiter that may sleep waits for: a word, or a lock and a number

@@ -17,6 +17,7 @@ static_assert(sizeof(lock<"tas">) == 4 && sizeof(mutex<"tas">) == 4);
 static_assert(sizeof(lock<"qspinlock">) == 4 && sizeof(mutex<"qspinlock">) == 4);
 static_assert(sizeof(lock<"ticket">) == 16 && sizeof(mutex<"ticket">) == 16);
 static_assert(sizeof(lock<"twa">) == 16 && sizeof(mutex<"twa">) == 16);
+static_assert(sizeof(lock<"fair">) == 16 && sizeof(mutex<"fair">) == 16);
 static_assert(sizeof(lock<"hapax">) == 16 && sizeof(mutex<"hapax">) == 24);
 static_assert(sizeof(lock<"hapax-vw">) == 16 && sizeof(mutex<"hapax-vw">) == 24);
 static_assert(sizeof(lock<"tidex">) == 16 && sizeof(mutex<"tidex">) == 24);

@@ -350,9 +350,9 @@ struct NativeWaiting : NativeMemory<O> {
     return until.interrupted() || (until.deadline() != never && now() >= until.deadline());
   }
 
-  // The same, or in a millisecond.
+  // The same, or at another time if that is sooner.
   template <Until U>
-  struct Soon {
+  struct Sooner {
     const U& until;
     std::uint64_t at;
     std::uint64_t deadline() const { return at < until.deadline() ? at : until.deadline(); }
@@ -360,7 +360,9 @@ struct NativeWaiting : NativeMemory<O> {
     void sleeping_on(const void* gate) const { until.sleeping_on(gate); }
   };
   template <Until U>
-  static Soon<U> soon(const U& until) { return {until, now() + 1'000'000}; }
+  static Sooner<U> soon(const U& until) { return patience(until, 1'000'000); }
+  template <Until U>
+  static Sooner<U> patience(const U& until, std::uint64_t nanoseconds) { return {until, now() + nanoseconds}; }
 
  private:
   // The kernel compares 32 bits. Of a counter they change with every step.

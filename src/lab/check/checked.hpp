@@ -93,16 +93,34 @@ struct CheckedMemory {
     T value_;
   };
 
-  // No scheduling point, but part of the state.
+  // No scheduling point, but part of the state. Under weak memory every use must happen after the one before.
   template <class T>
   class plain {
    public:
     operator T() const {
-      World::current().expect_owned(reinterpret_cast<std::uintptr_t>(this));
+      touch();
       return value_;
     }
     plain& operator=(T value) {
-      World::current().expect_owned(reinterpret_cast<std::uintptr_t>(this));
+      touch();
+      World::current().write(reinterpret_cast<std::uintptr_t>(&value_), sizeof(T), to_word(value));
+      return *this;
+    }
+
+   private:
+    void touch() const {
+      static_assert(sizeof(T) == 8);
+      World::current().touch(reinterpret_cast<std::uintptr_t>(this));
+    }
+    T value_;
+  };
+
+  // What a scenario notes for itself: no memory of the program.
+  template <class T>
+  class tally {
+   public:
+    operator T() const { return value_; }
+    tally& operator=(T value) {
       World::current().write(reinterpret_cast<std::uintptr_t>(&value_), sizeof(T), to_word(value));
       return *this;
     }
@@ -201,7 +219,7 @@ struct Checked : CheckedMemory {
   template <class A, class C, Until U>
   static auto await_until(const A& where, const C& condition, const U& until, std::memory_order o = order::acquire, Key = 0)
       -> std::optional<decltype(where.load(o))> {
-    const auto value = wait(where, condition, until.deadline() == never ? Kind::await : Kind::await_until, 0, o);
+    const auto value = wait(where, condition, stays_in_line<U> ? Kind::await_briefly : until.deadline() == never ? Kind::await : Kind::await_until, 0, o);
     if (World::current().gave_up()) return std::nullopt;
     return value;
   }
@@ -209,6 +227,17 @@ struct Checked : CheckedMemory {
   static bool over(const U& until) { return until.deadline() != never && World::current().gave_up(); }
   template <Until U>
   static const U& soon(const U& until) { return until; }
+
+  // There is no clock: patience is lost at any time, or never. That it is not a deadline, the world must know: whoever loses it
+  // stays in line.
+  struct Patience {
+    static constexpr bool stays_in_line = true;
+    static constexpr std::uint64_t deadline() { return 1; }
+    static constexpr bool interrupted() { return false; }
+    static constexpr void sleeping_on(const void*) {}
+  };
+  template <Until U>
+  static Patience patience(const U&, std::uint64_t) { return {}; }
 
   template <class A, class C, class Pace, Until U>
   static auto await_paced(const A& where, const C& condition, const Pace&, const U& until, std::memory_order o, Key = 0) {
@@ -227,7 +256,7 @@ struct Checked : CheckedMemory {
 
   template <class A, Until U>
   static bool park(const A& word, std::uint64_t value, const U& until) {
-    word.perform({.kind = Kind::park, .operand = until.deadline() != never, .expected = value});
+    word.perform({.kind = Kind::park, .operand = stays_in_line<U> ? 2u : until.deadline() != never, .expected = value});
     return !World::current().gave_up();
   }
   static void unpark(const void* word) {
@@ -250,6 +279,9 @@ struct Checked : CheckedMemory {
   static void pause(unsigned) {}
 
  private:
+  template <class U>
+  static constexpr bool stays_in_line = requires { U::stays_in_line; };
+
   template <class A, class C>
   static auto wait(const A& where, const C& condition, Kind kind, std::uint64_t operand, std::memory_order o) {
     using T = decltype(where.load(o));

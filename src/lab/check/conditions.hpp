@@ -46,10 +46,10 @@ struct ConditionFixture {
   Lock lock;
   alignas(32) Condition<P> condition;
   alignas(32) CheckedMemory::plain<std::uint64_t> tokens;
-  CheckedMemory::plain<std::uint64_t> waiting, gone;
-  CheckedMemory::plain<std::uint64_t> begun, ended;         // notifications
-  CheckedMemory::plain<std::uint64_t> waits;                // that began
-  CheckedMemory::plain<std::uint64_t> notified[most_waits]; // of each: how many notifications had begun when it was notified; 0: not yet
+  CheckedMemory::tally<std::uint64_t> waiting, gone;
+  CheckedMemory::tally<std::uint64_t> begun, ended;         // notifications
+  CheckedMemory::tally<std::uint64_t> waits;                // that began
+  CheckedMemory::tally<std::uint64_t> notified[most_waits]; // of each: how many notifications had begun when it was notified; 0: not yet
 
   static ConditionFixture& at(void* memory) { return *static_cast<ConditionFixture*>(memory); }
 

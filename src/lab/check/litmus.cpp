@@ -11,7 +11,7 @@ namespace {
 
 struct Words {
   CheckedMemory::atomic<std::uint64_t> x, y, z;
-  CheckedMemory::plain<std::uint64_t> read[6];  // what the threads saw, in the order of the program text
+  CheckedMemory::tally<std::uint64_t> read[6];  // what the threads saw, in the order of the program text
 
   template <class V>
   void fields(V&& visit) const {

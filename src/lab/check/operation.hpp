@@ -20,10 +20,11 @@ enum class Kind : std::uint8_t {
   await_briefly,   // the same, but it may give up at any time
   await_until,     // the same, of a wait that has a deadline
   await_exchange,  // an exchange that is enabled only while the value satisfies `test`
-  park,            // sleep while the word has the value `expected`; `operand` != 0: with a deadline
+  park,            // sleep while the word has the value `expected`; `operand` 1: with a deadline, 2: with patience
   unpark,          // wake everybody who sleeps on the address
   access,          // of the plain data that a lock protects: read and written
   chance,          // of something that two outcomes are open for: both are explored
+  touch,           // of plain memory that travels between threads: the same, of any word
   start,           // a thread's first, without effect
 };
 
@@ -54,7 +55,7 @@ constexpr bool has_address(Kind kind) { return kind != Kind::fence && kind != Ki
 // A fence is one only where memory is sequentially consistent; an access is, because what it must not overlap with is
 // noticed when a thread enters, and a race by happens-before.
 constexpr bool is_private(Kind kind, bool weak) {
-  return kind == Kind::start || kind == Kind::access || kind == Kind::init || (kind == Kind::fence && !weak);
+  return kind == Kind::start || kind == Kind::access || kind == Kind::touch || kind == Kind::init || (kind == Kind::fence && !weak);
 }
 
 // What an RMW (or a cas that succeeds) writes over `old`.

@@ -32,6 +32,7 @@ class ScMemory {
     std::uint64_t value = 0;
     switch (op.kind) {
       case Kind::start:
+      case Kind::touch:
       case Kind::fence: break;
       case Kind::chance: value = outcome; break;
       case Kind::access: world_.note_access(t); break;

@@ -48,7 +48,7 @@ void WeakMemory::each_outcome(unsigned t, F&& visit) {
       if (!visit(Effect::none, o)) return;
     return;
   }
-  if (op.kind == Kind::start || op.kind == Kind::fence || op.kind == Kind::access || op.kind == Kind::unpark) {
+  if (op.kind == Kind::start || op.kind == Kind::fence || op.kind == Kind::access || op.kind == Kind::touch || op.kind == Kind::unpark) {
     visit(Effect::none, 0);
     return;
   }
@@ -134,6 +134,7 @@ void WeakMemory::take(unsigned t, unsigned outcome) {
       if (op.kind == Kind::fence) fence(t, op.order);
       if (op.kind == Kind::access) access(t);
       if (op.kind == Kind::chance) value = position;
+      if (op.kind == Kind::touch) touch(t, op, world_.show(op) + " is not ordered after the last use of that word");
       break;
     case Effect::give_up: return world_.resume(t, 0, true);
     case Effect::miss: {
@@ -223,10 +224,13 @@ void WeakMemory::access(unsigned t) {
   world_.note_access(t);
   Operation data;
   data.address = reinterpret_cast<std::uintptr_t>(&world_.fixture()[World::fixture_space - 8 * (lock + 1)]);
-  const unsigned l = location(data);
+  touch(t, data, "the last access to the data does not happen before this one");
+}
+
+void WeakMemory::touch(unsigned t, const Operation& op, std::string otherwise) {
+  const unsigned l = location(op);
   const auto last = fixed_.lists[l].length - 1u;
-  if (fixed_.threads[t].now[l] != last)
-    return world_.violate(Property::race, "the last access to the data does not happen before this one");
+  if (fixed_.threads[t].now[l] != last) return world_.violate(Property::race, std::move(otherwise));
   insert(t, l, last + 1, 0, false, nullptr);
 }
 

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "check/world.hpp"
@@ -80,6 +81,7 @@ class WeakMemory {
   void insert(unsigned t, unsigned location, unsigned position, std::uint64_t value, bool release, const Message* carried);
   void fence(unsigned t, std::memory_order order);
   void access(unsigned t);
+  void touch(unsigned t, const Operation& op, std::string otherwise);
 
   World& world_;
   std::vector<std::uint8_t> location_of_;  // arena offset / 4 -> 1 + location; the same for the whole exploration

@@ -94,7 +94,7 @@ void World::resume(unsigned t, std::uint64_t result, bool gave_up) {
   auto& thread = moving.threads[t];
   thread.result = result;
   thread.gave_up = gave_up;
-  if (gave_up && thread.phase == Phase::acquiring && (thread.pending.kind == Kind::await_until || thread.pending.kind == Kind::park)) {
+  if (gave_up && thread.phase == Phase::acquiring && (thread.pending.kind == Kind::await_until || (thread.pending.kind == Kind::park && thread.pending.operand == 1))) {
     // It leaves the line, and may be passed by. It may also come back to the place that it had, before those who stand behind it.
     leave_line(moving.lines[thread.lock], t);
     moving.lines[thread.lock].returns |= static_cast<std::uint8_t>(1u << t);
@@ -139,7 +139,10 @@ std::uint64_t World::post(const Operation& op) {
 }
 
 std::uint64_t World::perform(const Operation& op) {
-  if (self_ == nobody) return has_address(op.kind) ? read(op.address, op.width) : 0;  // between runs: a look from outside
+  if (self_ == nobody) {  // between runs: a look from outside, or a constructor
+    if (op.kind == Kind::init) write(op.address, op.width, op.operand);
+    return has_address(op.kind) ? read(op.address, op.width) : 0;
+  }
   if (has_address(op.kind) && op.kind != Kind::unpark) expect_owned(op.address);
   return perform(op, config_.mutation);
 }
@@ -147,6 +150,12 @@ std::uint64_t World::perform(const Operation& op) {
 std::uint64_t World::perform(const Operation& op, const Mutation* mutation) {
   if (mutation == nullptr) return post(op);
   return mutate(*mutation, *this, moving.threads[self_], op, [&](const Operation& o) { return perform(o, mutation->also); });
+}
+
+void World::touch(std::uintptr_t address) {
+  if (self_ == nobody) return;
+  expect_owned(address);
+  if (config_.weak) post({.kind = Kind::touch, .address = address});
 }
 
 void World::expect_owned(std::uintptr_t address) {
@@ -505,7 +514,7 @@ std::string World::show_value(std::uint64_t value) const {
 
 std::string World::show(const Operation& op) const {
   static constexpr const char* kinds[] = {"load", "store", "init", "exchange", "fetch_add", "fetch_or", "fetch_and", "cas", "fence",
-                                          "await", "await_briefly", "await_until", "await_exchange", "park", "unpark", "access", "chance", "start"};
+                                          "await", "await_briefly", "await_until", "await_exchange", "park", "unpark", "access", "chance", "touch", "start"};
   const auto order = [&]() -> const char* {
     switch (op.order) {
       case std::memory_order_acquire: return "acquire";

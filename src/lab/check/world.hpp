@@ -197,6 +197,7 @@ class World {
   // --- for the checked platform, on a fiber ---
 
   std::uint64_t perform(const Operation& op);
+  void touch(std::uintptr_t address);         // memory that one thread at a time owns
   void expect_owned(std::uintptr_t address);  // a bug may follow a wild pointer: that is found, not suffered
   bool gave_up() const { return moving.threads[self_].gave_up; }
   unsigned self() const { return self_; }

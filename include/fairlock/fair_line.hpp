@@ -1,0 +1,235 @@
+// FairLine: permits that whoever comes by may snatch, and a FIFO line of those who sleep for one, of whom the first is passed by at
+// most `quota` times and, once it is up, for about `patience`. What the fair lock and the fair semaphore share.
+//
+//   field          holds                                                      written by
+//   word_          permits | bypassed | asleep | poked | editing | waiting    everybody, by RMWs only
+//     permits      to be had just now, counted from `initial`                 whoever takes one, whoever gives some
+//     bypassed     newcomers who entered before the head; from quota on the   newcomers (+1), the head that lost its patience
+//                  line is closed: what is free is for the head               (all ones), whoever was the head (0)
+//     asleep       somebody sleeps on word_: the head, or who wants to edit   itself; whoever gives, or has edited (0)
+//     poked        the head was told to get up, and looks at word_            whoever pokes it; whoever was the head (0)
+//     editing      somebody changes the line                                  itself
+//     waiting      the line is not empty                                      arrivals, the last to leave (0)
+//   head_          the first in line, or null                                 whoever edits
+//   element.gate   shut, asleep, woken (chain.hpp): poked                     its owner; whoever pokes
+//   element.next, before: the line is a ring; before the head stands the last whoever edits
+//
+// A release gives permits and pokes the head, once. Until the head comes running, newcomers keep the lock busy: that is where the
+// throughput is. It leaves them the rest of their quota too, unless they do not use it: so all turns are equally long.
+//
+// Who gives when there were no permits and somebody must be woken, owes that: word_ itself says so (`owed`), and as long as it
+// does, nobody takes a permit or edits. So the lock cannot be gone, and one RMW is all of a release that owes nothing. If the
+// line is being edited, the editor wakes; so nobody who gives ever waits.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <fairlock/chain.hpp>
+#include <fairlock/until.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+struct FairLineOptions {
+  std::uint64_t initial = 0;         // permits of a line that is all zero
+  unsigned quota = 4096;             // how many newcomers may enter before the head
+  std::uint64_t patience = 250'000;  // nanoseconds: after so long the head closes the line
+  unsigned pauses = 32;              // a permit that nobody took for so long is not in use
+};
+
+template <Platform P, FairLineOptions O>
+class FairLine {
+  using Word = std::uint64_t;
+  static constexpr Word waiting = 1, editing = 2, poked = 4, asleep = 8;
+  static constexpr Word one_bypass = Word{1} << 8, one_permit = Word{1} << 24;
+  static constexpr Word every_bypass = one_permit - one_bypass;
+  static_assert(O.quota < every_bypass / one_bypass, "quota: at most 65534");
+
+ public:
+  static constexpr std::uint64_t max() { return std::uint64_t{1} << 38; }
+
+  std::int64_t permits() const { return permits(word_.load(order::relaxed)); }
+  void start_with(std::uint64_t permits) { word_.init(permits * one_permit); }
+
+  bool try_take() {
+    Word now = word_.load(order::relaxed);
+    if (O.initial != 0 && now == 0) [[likely]]  // spelled out: constants are all that the first CAS needs
+      if (word_.compare_exchange(now, 0 - one_permit, order::acquire)) [[likely]] return true;
+    while (open(now))
+      if (word_.compare_exchange(now, taken(now), order::acquire)) return true;
+    return false;
+  }
+
+  // After try_take failed.
+  template <Until U>
+  [[gnu::noinline]] bool take_until(const U& until) {
+    if (P::over(until)) return false;
+    typename P::template scoped<Element> mine;
+    mine->gate.init(gate_shut);
+    if (snatch_or_arrive(*mine)) return true;
+    if (P::watch(mine->gate, until) && take_as_head(*mine, until)) return true;
+    leave(*mine);
+    return false;
+  }
+
+  void give(std::uint64_t count) {
+    const Word before = word_.fetch_add(count * one_permit, order::acq_rel);
+    if ((before & (waiting | asleep)) != 0 && permits(before) <= 0 && owed(before + count * one_permit)) [[unlikely]]
+      done_editing(before + count * one_permit);
+  }
+
+  template <class V>
+  void fields(V&& visit) const {
+    visit("word", word_);
+    visit("head", head_);
+  }
+
+ private:
+  struct Element {
+    typename P::template atomic<std::uint32_t> gate;
+    typename P::template plain<Element*> next, before;
+    template <class V>
+    void fields(V&& visit) const {
+      visit("gate", gate);
+      visit("next", next);
+      visit("before", before);
+    }
+  };
+
+  static std::int64_t permits(Word now) { return (static_cast<std::int64_t>(now) >> 24) + static_cast<std::int64_t>(O.initial); }
+  static bool owed(Word now) {
+    return permits(now) > 0 && (now & editing) == 0 && ((now & asleep) != 0 || (now & (waiting | poked)) == waiting);
+  }
+  static bool still(Word now) { return (now & editing) == 0 && !owed(now); }  // the line may be edited
+
+  static bool open(Word now) {
+    return permits(now) > 0 && ((now & (waiting | asleep)) == 0 || (!owed(now) && (now & every_bypass) < O.quota * one_bypass));
+  }
+  static Word taken(Word now) { return now - one_permit + ((now & waiting) != 0 ? one_bypass : 0); }
+
+  // True: there was a permit after all.
+  bool snatch_or_arrive(Element& mine) {
+    Word now = word_.load(order::relaxed);
+    for (;;) {
+      if (open(now)) {
+        if (word_.compare_exchange(now, taken(now), order::acquire)) return true;
+      } else if (!still(now)) {
+        now = *await(&still, Forever{});
+      } else if (word_.compare_exchange(now, now | editing | waiting, order::acquire)) {
+        break;
+      }
+    }
+    append(mine);
+    done_editing(now | editing | waiting);
+    return false;
+  }
+
+  template <Until U>
+  bool take_as_head(Element& mine, const U& until) {
+    const auto to_be_had = [](Word now) { return permits(now) > 0 && still(now); };
+    const auto patience = P::patience(until, O.patience);
+    for (bool patient = true;;) {
+      if (const auto now = patient ? await(to_be_had, patience) : await(to_be_had, until)) {
+        if (patient && open(*now) && in_use(*now)) continue;
+        const Word next = ((*now - one_permit) | editing) & ~(poked | every_bypass);
+        if (!word_.cas(*now, next, order::acquire)) continue;
+        remove(mine);
+        done_editing(next);
+        return true;
+      }
+      if (!patient) return false;
+      patient = false;
+      word_.fetch_or(every_bypass, order::relaxed);
+    }
+  }
+
+  // Whether newcomers keep taking the permits. Then the head lets them: were it to push in, the length of a turn would be how long
+  // its successor takes to get up, and not the same for all.
+  bool in_use(Word now) {
+    P::pause(O.pauses);
+    return word_.load(order::relaxed) != now;
+  }
+
+  [[gnu::noinline]] void leave(Element& mine) {
+    Word now = word_.load(order::relaxed);
+    for (;;) {
+      if (!still(now)) now = *await(&still, Forever{});
+      else if (word_.compare_exchange(now, now | editing, order::acquire)) break;
+    }
+    // Whoever is the head now has not been poked, and nobody has passed it by.
+    done_editing(now | editing, remove(mine) ? poked | every_bypass : 0);
+  }
+
+  // Ends the editing, or pays what is owed: pokes the head if there is something for it, and wakes who sleeps on word_.
+  [[gnu::noinline]] void done_editing(Word now, Word off = 0) {
+    Element* const head = head_;
+    const void* poke = nullptr;
+    bool sleeps = false;
+    Word next;
+    do {
+      next = now & ~(editing | asleep | off);
+      if (head == nullptr) {
+        next &= ~(waiting | poked | every_bypass);
+      } else if (poke == nullptr && permits(now) > 0 && (next & poked) == 0) {
+        // Before we let go of the line: after that the head may be gone. Its address may be woken all the same.
+        poke = &head->gate;
+        sleeps = head->gate.exchange(gate_woken, order::acq_rel) == gate_asleep;
+      }
+      if (poke != nullptr) next |= poked;  // even if a newcomer took the permit meanwhile: the head is getting up
+    } while (!word_.compare_exchange(now, next, order::acq_rel));
+    if (sleeps) P::unpark(poke);
+    if ((now & asleep) != 0) P::unpark(&word_);
+  }
+
+  // Waits for word_. Whoever sleeps there says so in the word itself, while the condition does not hold.
+  template <class C, Until U>
+  std::optional<Word> await(const C& condition, const U& until) {
+    if constexpr (!P::sleeps) {
+      return P::await_until(word_, condition, until, order::relaxed);
+    } else {
+      if constexpr (P::looks != 0)
+        if (const auto now = P::await_briefly(word_, condition, P::looks, order::relaxed)) return now;
+      for (Word now = word_.load(order::relaxed);;) {
+        if (condition(now)) return now;
+        if ((now & asleep) == 0) {
+          if (!word_.compare_exchange(now, now | asleep, order::relaxed)) continue;
+          now |= asleep;
+        }
+        const bool in_time = P::park(word_, now, until);
+        now = word_.load(order::relaxed);
+        if (!in_time) return condition(now) ? std::optional(now) : std::nullopt;
+      }
+    }
+  }
+
+  // --- the ring; for whoever edits ---
+
+  void append(Element& mine) {
+    Element* const head = head_;
+    Element* const last = head == nullptr ? &mine : static_cast<Element*>(head->before);
+    if (head == nullptr) head_ = &mine;
+    mine.next = head == nullptr ? &mine : head;
+    mine.before = last;
+    if (head == nullptr) return;
+    last->next = &mine;
+    head->before = &mine;
+  }
+
+  // Whether it was the head.
+  bool remove(Element& mine) {
+    Element* const next = mine.next;
+    Element* const before = mine.before;
+    const bool first = head_ == &mine;
+    if (first) head_ = next == &mine ? nullptr : next;
+    before->next = next;
+    next->before = before;
+    return first;
+  }
+
+  typename P::template atomic<Word> word_;
+  typename P::template plain<Element*> head_{};
+};
+
+}  // namespace v0
+}  // namespace fairlock

@@ -1,0 +1,63 @@
+// Fair lock: a barging lock with a bound. Whoever comes by may take it when it is free; those who wait sleep in a FIFO line, and the
+// first of them is passed by at most `quota` times, and once it is up for about `patience`. What Python's Lock() is.
+//
+//   line_   one permit: the lock itself; and who waits for it (fair_line.hpp)
+//
+// Strict FIFO costs a context switch for each admission when threads outnumber processors; here one buys up to quota admissions.
+#pragma once
+
+#include <fairlock/episode.hpp>
+#include <fairlock/fair_line.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+struct FairOptions {
+  unsigned quota = 4096;
+  std::uint64_t patience = 250'000;  // nanoseconds
+};
+
+template <Platform P, FairOptions O = FairOptions{}>
+class FairLock {
+ public:
+  using Episode = NoContext;
+
+  static constexpr Properties properties{
+      .name = "fair",
+      .source = "fairlock; after the hand-over of nsync and parking_lot",
+      .spinning = "L+P",
+      .order = Order::bounded,
+      .bypass = static_cast<int>(O.quota),
+      .on_stack = true,
+      .space = "S*L + E*A",
+  };
+
+  Episode acquire() {
+    if (!line_.try_take()) [[unlikely]] line_.take_until(Forever{});
+    return {};
+  }
+
+  std::optional<Episode> try_acquire() {
+    if (!line_.try_take()) return std::nullopt;
+    return Episode{};
+  }
+
+  template <Until U>
+  std::optional<Episode> acquire_until(const U& until) {
+    if (!line_.try_take() && !line_.take_until(until)) return std::nullopt;
+    return Episode{};
+  }
+
+  void release(Episode) { line_.give(1); }
+
+  bool locked() const { return line_.permits() <= 0; }
+
+  template <class V>
+  void fields(V&& visit) const { line_.fields(visit); }
+
+ private:
+  FairLine<P, FairLineOptions{.initial = 1, .quota = O.quota, .patience = O.patience}> line_;
+};
+
+}  // namespace v0
+}  // namespace fairlock
