@@ -17,7 +17,7 @@ RUN := PATH="$(abspath $(BIN)):$$PATH"
 export FAIRLOCK_NO_SYSTEM_PACKAGES
 
 .DEFAULT_GOAL := help
-.PHONY: help build test bench check lint clean system-packages
+.PHONY: help build test bench check soak lint clean system-packages
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -34,6 +34,11 @@ bench: system-packages build ## set everything up, run the benchmarks and print 
 
 check: build ## explore every lock with the model checker (fairlock check)
 	@$(BIN)/fairlock check $(ARGS)
+
+soak: $(VENV)/tools.stamp ## every lock under every policy with random timeouts and interrupts, for two hours (ARGS=SECONDS)
+	@$(RUN) cmake -S . -B build/soak -G Ninja -DCMAKE_BUILD_TYPE=Release -DFAIRLOCK_TESTS=ON -DFAIRLOCK_PYTHON=OFF -DFAIRLOCK_INSTALL=OFF > /dev/null
+	@$(RUN) cmake --build build/soak --target fairlock_soak > /dev/null
+	@build/soak/tests/soak/fairlock_soak $(ARGS)
 
 lint: $(VENV)/tools.stamp ## check style and types of the Python code (ruff, mypy --strict)
 	@$(BIN)/ruff check .

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <fairlock/waiting/park.hpp>
 #include <fairlock/waiting/spin.hpp>
 #include <fairlock/waiting/yield.hpp>
 
@@ -16,11 +17,11 @@ template <class... Waiting>
 struct PolicyList {};
 
 // A new waiting policy is one name here.
-using Policies = PolicyList<fairlock::Spin, fairlock::Yield>;
+using Policies = PolicyList<fairlock::Spin, fairlock::Yield, fairlock::Park, fairlock::SpinThenPark>;
 
 // How to wait when each thread has a processor, and when they have to share them.
 using Eager = fairlock::Spin;
-using Patient = fairlock::Yield;
+using Patient = fairlock::SpinThenPark;
 
 std::vector<std::string> catalogue_names();
 std::vector<std::string> policy_names();

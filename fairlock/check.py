@@ -93,21 +93,21 @@ def bounds(subject: _lab.Subject) -> Iterator[Run]:
     """Yield what `fairlock check` explores for one subject: small bounds first."""
     run = Run(subject["name"])
     # Where waiters sleep or leave, there is more to interleave: fewer threads or slots will have to do.
-    on_chains = subject["sleeping"] or "chain" in subject["name"]
+    long_ways = subject["sleeping"] or "chain" in subject["name"] or subject["name"].startswith("fair")
     if "notify" in subject["scenarios"]:
         yield from condition_bounds(run, subject)
         return
     for memory in ("sc", "weak"):
         for slots in (1,) if subject["sleeping"] else (1, 2, 4):
             for scenario in subject["scenarios"]:
-                heavy = on_chains or "timed" in scenario
+                heavy = long_ways or "timed" in scenario
                 for threads, episodes in SIZES.get(scenario, [(2, 2), (3, 1)]):
                     if heavy and (slots == 4 or (threads > 2 and not fits_three(subject, scenario, memory, slots))):
                         continue
                     yield replace(
                         run, scenario=scenario, memory=memory, threads=threads, episodes=episodes, slots=slots
                     )
-            if "rounds" not in subject["scenarios"] or on_chains:
+            if "rounds" not in subject["scenarios"] or long_ways:
                 continue
             if memory == "sc":
                 yield replace(run, threads=4, episodes=1, slots=slots)

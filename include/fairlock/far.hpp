@@ -6,8 +6,8 @@
 //   Far::futex     the counter, on which far waiters sleep in the kernel
 //   Far::chain     a waiting chain (chain.hpp). Where waiters may sleep, this is how they do
 //
-// A near waiter that may be asleep needs a poke of its own when it is admitted: with chains both it and the one that turns near
-// are signalled, with futexes the threshold is 0.
+// A near waiter that may be asleep needs a poke of its own when it is admitted. So where waiters sleep the threshold is 0: to wake
+// one that is only near would be to wake it twice. The next in line looks for a while before it falls asleep, the others do not.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,10 @@ inline namespace v0 {
 
 enum class Far { counter, notice, futex, chain };
 
-template <Platform P, Far Where, unsigned Threshold, TicketHash Hash>
+template <Platform P, Far Where, unsigned LongTermThreshold, TicketHash Hash>
 struct FarWaiting {
   static constexpr Far where = P::sleeps && Where != Far::futex ? Far::chain : Where;
-  static_assert(where != Far::futex || Threshold == 0, "whoever sleeps on a slot is poked only when its ticket turns near");
+  static constexpr unsigned Threshold = P::sleeps || Where == Far::futex ? 0 : LongTermThreshold;
 
   // Waits until ticket `mine` is admitted; false if `until` came first.
   template <class Line, Until U>
@@ -32,6 +32,8 @@ struct FarWaiting {
     const auto near = [&] { return Line::distance(grant.load(order::acquire), mine) + static_cast<int>(Threshold) > 0; };
     const auto admitted = [=](auto now) { return Line::admits(now, mine); };
     const auto key = P::key(owner, mine);
+    if constexpr (P::looks != 0)
+      if (Line::distance(grant.load(order::relaxed), mine) == 0 && P::await_briefly(grant, admitted, P::looks, order::acquire)) return true;
     if constexpr (where == Far::chain) {
       if (!Chains<P>::wait_until(key, near, until)) return false;
     } else {
@@ -95,8 +97,6 @@ struct FarWaiting {
 
   template <class Slot, Until U>
   static bool sleep(Slot& far, std::uint64_t seen, const U& until) {
-    // Looks first, if the policy has any.
-    if (P::looks != 0 && P::await_briefly(far, [=](auto value) { return (value ^ seen) > asleep; }, P::looks, order::acquire)) return true;
     if ((seen & asleep) == 0 && !far.cas(seen, seen | asleep, order::acq_rel)) return true;
     return P::park(far, seen | asleep, until);
   }

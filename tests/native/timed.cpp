@@ -3,10 +3,10 @@
 #include <fairlock/fairlock.hpp>
 
 #include <chrono>
-#include <optional>
 #include <random>
 
 #include "support/check.hpp"
+#include "support/enterable.hpp"
 
 using namespace fairlock;
 using namespace std::chrono_literals;
@@ -19,34 +19,6 @@ void expect_nobody_left() {
   CHECK(domain.leavers.load(order::relaxed) == 0);
   CHECK(domain.reserved.load(order::relaxed) == 0);
 }
-
-// A lock or a semaphore with one permit, as something to enter and leave.
-template <class L>
-struct Entered {
-  L lock{};
-  std::optional<typename L::Episode> episode{};  // of the owner
-  bool enter(auto until) { return (episode_of(lock.acquire_until(until))); }
-  bool try_enter() { return episode_of(lock.try_acquire()); }
-  void enter() { episode = lock.acquire(); }
-  void leave() { const auto mine = *episode; lock.release(mine); }
-  bool free() { return !lock.locked(); }
-
- private:
-  bool episode_of(const std::optional<typename L::Episode>& got) {
-    if (got) episode = got;
-    return got.has_value();
-  }
-};
-
-template <class S>
-struct Permitted {
-  S semaphore{1};
-  bool enter(auto until) { return semaphore.acquire_until(until); }
-  bool try_enter() { return semaphore.try_acquire(); }
-  void enter() { semaphore.acquire(); }
-  void leave() { semaphore.release(); }
-  bool free() { return semaphore.value() == 1; }
-};
 
 // Some wait for ever, some give up after a random while, some only try.
 template <class P, class T>

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <fairlock/episode.hpp>
+#include <fairlock/far.hpp>
 #include <fairlock/line.hpp>
 
 namespace fairlock {
@@ -69,10 +70,14 @@ class TicketLock {
 
   void release(Episode) {
     if constexpr (timed) {
-      line_.release(1, [this](auto admitted, auto) { P::signal(P::key(this, admitted)); });
+      line_.release(1, [this](auto admitted, auto) { wake(admitted); });
     } else {
       P::publish(line_.grant_, line_.grant_.load(order::relaxed) + 1);
     }
+  }
+
+  void wake([[maybe_unused]] std::uint64_t admitted) const {
+    if constexpr (P::sleeps) Sleepers::poke(this, admitted, 1);
   }
 
   bool locked() const { return line_.value() <= 0; }
@@ -83,10 +88,14 @@ class TicketLock {
  protected:  // TWA waits elsewhere, but its line is the same
   using Line = TicketLine<P, LineOptions{.initial = 1, .layout = O.layout}>;
 
+  using Sleepers = FarWaiting<P, Far::chain, 0, TicketHash::weyl127>;  // where waiters sleep, this is TWA
+
   template <Until U>
   bool await_turn(std::uint64_t mine, const U& until) {
     const auto my_turn = [=](auto now) { return Line::admits(now, mine); };
-    if constexpr (O.backoff == 0)
+    if constexpr (P::sleeps)
+      return my_turn(line_.grant_.load(order::acquire)) || Sleepers::await_turn(line_, this, mine, until);
+    else if constexpr (O.backoff == 0)
       return P::await_until(line_.grant_, my_turn, until, order::acquire, P::key(this, mine)).has_value();
     else
       return P::await_paced(line_.grant_, my_turn, [=](auto now) { return O.backoff * static_cast<unsigned>(1 - Line::distance(now, mine)); },
