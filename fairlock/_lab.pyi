@@ -2,7 +2,8 @@ from typing import Literal, TypedDict
 
 Memory = Literal["sc", "weak"]
 Scenario = Literal[
-    "rounds", "try", "timed", "oblivious", "several", "destroy", "permits", "posts", "timed-permits", "timed-posts", "timed-away",
+    "rounds", "try", "timed", "oblivious", "several", "destroy",
+    "permits", "posts", "timed-permits", "timed-posts", "timed-away",
     "notify", "notify-all", "notify-timed", "notify-destroy", "record",
 ]  # fmt: skip
 

@@ -62,9 +62,9 @@ spins: where waiters look. L(ocal) or U(nknown) home; P(rivate), S(emi-private) 
 Sizes are sizeof on this machine. `fairlock list NAME` tells everything of one entry; --all adds the variations."""
 
 
-def order_of(entry: _lab.Lock | _lab.Semaphore) -> str:
+def order_of(entry: _lab.Entry) -> str:
     """Return the entry's order of admission, and what it means."""
-    return f"{entry['order']}: {ORDERS[entry['order']].format(bypass=entry['bypass'])}"
+    return f"{entry['order']}: {ORDERS[entry['order']].format(bypass=entry.get('bypass'))}"
 
 
 def entries(variations: bool = False) -> list[_lab.Lock | _lab.Semaphore]:

@@ -80,34 +80,40 @@ class Row:
         return row
 
 
+def long_way(subject: _lab.Subject) -> bool:
+    """Whether a waiter takes many steps before it waits."""
+    return subject["sleeping"] or any(word in subject["name"] for word in ("chain", "futex", "fair"))
+
+
 def fits_three(subject: _lab.Subject, scenario: str, memory: str, slots: int) -> bool:
     """Whether three threads that sleep or leave can be explored in seconds."""
+    if subject["variation"]:
+        return False
     if subject["sleeping"]:  # the chains are the same for all
         return scenario == "rounds" and memory == "sc" and subject["name"].removesuffix("+park") in THREE_SLEEPERS
-    if subject["name"].startswith(("capacitor", "hapax-vw")):  # the longest ways
-        return memory == "sc" and slots == 1
-    return not subject["variation"] and (memory == "sc" or (slots == 1 and scenario != "timed-away"))
+    if long_way(subject) or subject["name"].startswith(("capacitor", "hapax-vw")):
+        return memory == "sc" and slots == 1 and scenario != "timed-away"
+    return memory == "sc" or (slots == 1 and scenario != "timed-away")
 
 
 def bounds(subject: _lab.Subject) -> Iterator[Run]:
     """Yield what `fairlock check` explores for one subject: small bounds first."""
     run = Run(subject["name"])
     # Where waiters sleep or leave, there is more to interleave: fewer threads or slots will have to do.
-    long_ways = subject["sleeping"] or "chain" in subject["name"] or subject["name"].startswith("fair")
     if "notify" in subject["scenarios"]:
         yield from condition_bounds(run, subject)
         return
     for memory in ("sc", "weak"):
         for slots in (1,) if subject["sleeping"] else (1, 2, 4):
             for scenario in subject["scenarios"]:
-                heavy = long_ways or "timed" in scenario
+                heavy = long_way(subject) or "timed" in scenario
                 for threads, episodes in SIZES.get(scenario, [(2, 2), (3, 1)]):
                     if heavy and (slots == 4 or (threads > 2 and not fits_three(subject, scenario, memory, slots))):
                         continue
                     yield replace(
                         run, scenario=scenario, memory=memory, threads=threads, episodes=episodes, slots=slots
                     )
-            if "rounds" not in subject["scenarios"] or long_ways:
+            if "rounds" not in subject["scenarios"] or long_way(subject):
                 continue
             if memory == "sc":
                 yield replace(run, threads=4, episodes=1, slots=slots)

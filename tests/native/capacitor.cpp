@@ -37,31 +37,19 @@ void dice() {
   CHECK(often({1, 2}) > rolls / 2 - 800 && often({1, 2}) < rolls / 2 + 800);
 }
 
-// An inner lock that can be abandoned, and a semaphore too: what `until` says is whether to.
-struct Impatient : TtsLock<Native<>> {
-  std::optional<Episode> acquire_until(bool patient) { return patient ? std::optional(acquire()) : try_acquire(); }
-};
-struct ImpatientSemaphore : TicketSemaphore<Native<>, TicketSemaphoreOptions{.initial = 2}> {
-  bool acquire_until(bool patient) { return patient ? (acquire(), true) : try_acquire(); }
-};
-
-template <class L>
-concept Abandonable = requires(L lock) { lock.acquire_until(true); };
-
 void abandoned() {
   check::step("abandoned");
-  using Timed = Capacitor<Native<>, ImpatientSemaphore, Impatient, CapacitorOptions{.platoon = 2}>;
-  static_assert(Abandonable<Timed>);
-  static_assert(!Abandonable<Capacitor<Native<>, ImpatientSemaphore, ClhLock<Native<>>, CapacitorOptions{.platoon = 2}>>);
-  Timed lock{};
+  constexpr CapacitorOptions two{.platoon = 2};
+  SimplyWrapped<Native<>, TtsLock<Native<>>, two> lock{};
+  static_assert(TimedLock<decltype(lock)> && !TimedLock<SimplyWrapped<Native<>, ClhLock<Native<>>, two>>);
   const auto mine = lock.acquire();
-  CHECK(!lock.acquire_until(false));  // passes the capacitor, and leaves the inner lock: a place of the platoon is used up
-  CHECK(!lock.acquire_until(false));  // does not get that far: the platoon waits for its owner
+  CHECK(!lock.acquire_until(Deadline{0}));  // passes the capacitor, and leaves the inner lock: a place of the platoon is used up
+  CHECK(!lock.acquire_until(Deadline{0}));  // does not get that far: the platoon waits for its owner
   lock.release(mine);
   CHECK(!lock.locked());
   for (int n = 0; n < 3; ++n) {  // closed and opened again, by whoever departs last
-    const auto again = lock.acquire_until(true);
-    CHECK(again && !lock.acquire_until(false));
+    const auto again = lock.acquire_until(Deadline{never});
+    CHECK(again && !lock.acquire_until(Deadline{0}));
     lock.release(*again);
   }
   CHECK(!lock.locked());
@@ -73,6 +61,8 @@ int main(int argc, char** argv) {
   check::start(argc, argv);
   dice();
   abandoned();
-  for_each_entry(Locks<Native<>>{}, []<class E>() { wraps<typename E::Lock>(E::name); });
+  for_each_entry(Locks<Native<>>{}, []<class E>() {
+    if constexpr (E::properties.parkable) wraps<typename E::Lock>(E::name);
+  });
   return check::result();
 }

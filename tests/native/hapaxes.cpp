@@ -104,14 +104,14 @@ void overflow(const char* what) {
   check::step("overflow:", what);
   constexpr auto message = "fairlock: hapax: the domain has no hapaxes left";
   const auto near_the_end = [](std::uint64_t blocks_left) {
-    const auto last = (~std::uint64_t{0} >> O.block_bits) / O.lanes;
+    const auto last = ((~std::uint64_t{0} >> 1) >> O.block_bits) / O.lanes;  // the upper half belongs to the table of those who left
     for (auto& lane : P::domain().lanes) lane.blocks.store(last - blocks_left, order::relaxed);
   };
   // Up to the last block there are values, and none of them is small: nothing has wrapped.
   const auto lived = check::in_child([&] {
     near_the_end(2 + 1);
     for (std::uint64_t n = 0; n < 2; ++n) {
-      if (Source::next() < std::uint64_t{1} << 62) _exit(9);
+      if (Source::next() < std::uint64_t{1} << 61) _exit(9);
       Source::avoid_collision(AfterCollision::new_block);
     }
   });
@@ -119,7 +119,7 @@ void overflow(const char* what) {
   const auto died = check::in_child([&] {
     near_the_end(3);
     for (std::uint64_t n = 0; n < 4 * O.lanes; ++n) {
-      if (Source::next() < std::uint64_t{1} << 62) _exit(9);
+      if (Source::next() < std::uint64_t{1} << 61) _exit(9);
       Source::avoid_collision(AfterCollision::new_block);
     }
   });

@@ -70,7 +70,7 @@ void turns(const AnyLock& kind, unsigned rounds) {
 
 // Where one thread only acquires and another only releases, elements wander from the first to the second. They must not
 // pile up there.
-struct Counting : fairlock::Native<> {
+struct Counting : fairlock::Native<fairlock::Yield> {
   static inline std::atomic<int> alive{0};
   template <class T>
   static T* create() { return ++alive, new T(); }

@@ -71,7 +71,7 @@ void scoped(unsigned rounds) {
 }
 
 template <class M>
-void condition(unsigned rounds) {
+void with_condition_variable(unsigned rounds) {
   M mutex;
   std::condition_variable_any changed;
   unsigned turn = 0;
@@ -104,6 +104,6 @@ int main(int argc, char** argv) {
   check::step("std::scoped_lock");
   scoped<mutex<"twa">, mutex<"hapax-vw">, mutex<"hemlock">>(check::rounds(500));
   check::step("std::condition_variable_any");
-  condition<mutex<"hapax">>(check::rounds(300));
+  with_condition_variable<mutex<"hapax">>(check::rounds(300));
   return check::result();
 }

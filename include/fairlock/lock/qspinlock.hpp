@@ -36,6 +36,7 @@ class QspinLock {
   };
 
   Episode acquire() {
+    static_assert(!P::sleeps, "nobody would wake a waiter of this lock: choose a policy that does not sleep");
     std::uint32_t seen = 0;
     if (word_.compare_exchange(seen, locked_bit, order::acquire)) return {};
     // The pending one is about to enter: wait a moment for its place rather than open a queue.

@@ -1,4 +1,5 @@
-// Every lock and semaphore whose waiters can sleep, with waiters that do. Their names end in +park.
+// Every lock and semaphore whose waiters can sleep, with waiters that do. Their names end in +park. Of a capacitor that may be skipped
+// there is nothing to learn that the capacitor and its inner lock do not show.
 
 #include <fairlock/catalogue.hpp>
 
@@ -8,11 +9,12 @@ namespace fairlock::check {
 
 void add_sleeping(std::vector<Subject>& list) {
   const auto add = [&]<class E>() {
-    if (!E::properties.parkable) return;
-    auto subject = subject_of<E>(false);
-    subject.name += "+park";
-    subject.sleeping = true;
-    list.push_back(subject);
+    if constexpr (E::properties.parkable && E::properties.order != Order::long_term) {
+      auto subject = subject_of<E>(false);
+      subject.name += "+park";
+      subject.sleeping = true;
+      list.push_back(subject);
+    }
   };
   for_each_entry(Locks<CheckedSleeping>{}, add);
   for_each_entry(Semaphores<CheckedSleeping>{}, add);

@@ -42,14 +42,14 @@ struct Hook {
   }
 };
 
-struct Hooked : Interrupted<fairlock::Native<>, Hook> {
+struct Hooked : Interrupted<fairlock::Native<fairlock::Yield>, Hook> {
   static auto& hook() { return Hook::hook(); }
 };
 
 // Gives the processor away now and then. Two processors rarely meet in a window of a few instructions; this opens it.
 struct Jitter {
   static void operation(Operation) {
-    if (fairlock::Native<>::random() % 32 == 0) std::this_thread::yield();
+    if (fairlock::Native<fairlock::Yield>::random() % 32 == 0) std::this_thread::yield();
   }
 };
 
