@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-constexpr const char* order_names[] = {"fifo", "bounded", "barging", "lifo", "platoon", "long-term"};
+constexpr const char* order_names[] = {"fifo", "bounded", "at-head", "barging", "lifo", "platoon", "long-term"};
 
 template <class... Waiting, class F>
 void for_each_policy(PolicyList<Waiting...>, F&& visit) {

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <fairlock/domain.hpp>
 #include <fairlock/until.hpp>
@@ -74,7 +75,7 @@ class Chains {
   };
   struct Mark { std::uint64_t unused; };
 
-  using Head = typename P::template atomic<void*>;
+  using Head = std::remove_reference_t<decltype(P::domain().chains[0])>;
 
   static Head& chain(Key key) { return P::domain().chains[key & (P::slots() - 1)]; }
 
@@ -93,9 +94,10 @@ class Chains {
 
   // Gets an element off the chain whose owner does not want to wait any longer.
   static void withdraw(Head& head, Element& mine, void* below) {
-    // Undo the push. Only its owner pushes an element: if it is still on top, what lies below has not changed.
+    // Undo the push. Only its owner pushes an element: if it is still on top, what lies below has not changed. But a mark must not come
+    // back: signals have passed since, and its notifier would believe that there were none.
     void* found = &mine;
-    if (head.compare_exchange(found, below, order::acq_rel)) return;
+    if (head.compare_exchange(found, is_element(below) ? below : nullptr, order::acq_rel)) return;
     if (found == nullptr || mine.gate.load(order::acquire) == gate_woken) {
       wake(below);
     } else {

@@ -6,7 +6,8 @@
 //
 // FIFO: a notification goes to the longest waiter, and to nobody who begins to wait later; without waiters it is lost. No waiter
 // wakes for no reason; but somebody else may have had the lock in between, so look again at what you wait for. All-zero memory
-// is a condition without waiters. As soon as all waiters are notified it may be destroyed: they need only the lock.
+// is a condition without waiters. As soon as all waiters are notified, or have
+// returned because they gave up, it may be destroyed: those who are notified need only the lock.
 #pragma once
 
 #include <chrono>
@@ -59,7 +60,7 @@ class Condition {
 
   template <BasicLockable M, class Clock, class Duration, class... F>
   bool wait_until(M& mutex, const std::chrono::time_point<Clock, Duration>& when, F... ready) {
-    return wait_for(mutex, when - Clock::now(), ready...);
+    return wait_until(mutex, deadline_at(when), ready...);
   }
   template <BasicLockable M, class Rep, class Period, class... F>
   bool wait_for(M& mutex, const std::chrono::duration<Rep, Period>& time, F... ready) {

@@ -111,7 +111,7 @@ class Mutex {
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when)
     requires TimedLock<L>
   {
-    return try_lock_for(when - Clock::now());
+    return keep(body_.lock.acquire_until(deadline_at(when)));
   }
   template <class Rep, class Period>
   bool try_lock_for(const std::chrono::duration<Rep, Period>& time)

@@ -75,6 +75,7 @@ class FairLine {
 
   void give(std::uint64_t count) {
     const Word before = word_.fetch_add(count * one_permit, order::acq_rel);
+    if (permits(before) > static_cast<std::int64_t>(max())) [[unlikely]] P::stop("fair", "released past max()");
     if ((before & (waiting | asleep)) != 0 && permits(before) <= 0 && owed(before + count * one_permit)) [[unlikely]]
       done_editing(before + count * one_permit);
   }
@@ -130,7 +131,8 @@ class FairLine {
     const auto to_be_had = [](Word now) { return permits(now) > 0 && still(now); };
     const auto patience = P::patience(until, O.patience);
     for (bool patient = true;;) {
-      if (const auto now = patient ? await(to_be_had, patience) : await(to_be_had, until)) {
+      const auto now = patient ? await(to_be_had, patience) : await(to_be_had, until);
+      if (now && !(patient && P::over(patience))) {
         if (patient && open(*now) && in_use(*now)) continue;
         const Word next = ((*now - one_permit) | editing) & ~(poked | every_bypass);
         if (!word_.cas(*now, next, order::acquire)) continue;

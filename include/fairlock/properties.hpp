@@ -8,20 +8,21 @@ inline namespace v0 {
 enum class Order {
   fifo,       // no arrival later than mine enters before me
   bounded,    // each other thread bypasses me at most `bypass` times
+  at_head,    // the first in line is passed by at most `bypass` times in all, and so a waiter with k before it at most k + 1 times that
   barging,    // whoever comes at the right moment: unbounded bypass
   lifo,       // the newest first: unbounded bypass, on purpose
   platoon,    // whoever arrives more than `bypass` places after me enters after me: at most `bypass` bypass me in all
   long_term,  // fair in the long run, by chance: no bound on one wait
 };
 
-constexpr bool bounds_bypass(Order order) { return order == Order::fifo || order == Order::bounded || order == Order::platoon; }
+constexpr bool bounds_bypass(Order order) { return order == Order::fifo || order == Order::bounded || order == Order::at_head || order == Order::platoon; }
 
 struct Properties {
   const char* name;
   const char* source;                  // where the algorithm comes from
   const char* spinning;                // where waiters look: L(ocal)/U(nknown) home + P(rivate)/S(emi-private)/G(lobal)
   Order order = Order::fifo;
-  int bypass = 0;                      // Order::bounded and platoon: see there
+  int bypass = 0;                      // Order::bounded, at_head and platoon: see there
   unsigned platoon = 0;                // of a capacitor: how many threads it admits together
   bool constant_time_release = true;
   bool on_stack = false;               // queue elements could live on the stack

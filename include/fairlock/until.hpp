@@ -19,25 +19,28 @@ inline namespace v0 {
 inline constexpr std::uint64_t never = ~std::uint64_t{0};
 
 // interrupted() is asked before every sleep and after every wake-up, so a front end may do its own work there (handle a
-// signal, say). sleeping_on() is told the word that the thread is about to sleep on, and null when it is up again.
+// signal, say); it must not throw: remember what is to be thrown, and throw it when the wait is over. sleeping_on() is told the word
+// that the thread is about to sleep on and how to wake it, and null when it is up again.
+using Unpark = void (*)(const void*);
+
 template <class U>
-concept Until = requires(const U& until, const void* gate) {
+concept Until = requires(const U& until, const void* gate, Unpark unpark) {
   { until.deadline() } -> std::same_as<std::uint64_t>;
   { until.interrupted() } -> std::same_as<bool>;
-  until.sleeping_on(gate);
+  until.sleeping_on(gate, unpark);
 };
 
 struct Forever {
   static constexpr std::uint64_t deadline() { return never; }
   static constexpr bool interrupted() { return false; }
-  static constexpr void sleeping_on(const void*) {}
+  static constexpr void sleeping_on(const void*, Unpark) {}
 };
 
 struct Deadline {
   std::uint64_t at;
   std::uint64_t deadline() const { return at; }
   static constexpr bool interrupted() { return false; }
-  static constexpr void sleeping_on(const void*) {}
+  static constexpr void sleeping_on(const void*, Unpark) {}
 };
 
 // So long from now, by the steady clock. Negative: it has passed. Too long to count: never.
@@ -51,21 +54,36 @@ Deadline deadline_in(const std::chrono::duration<Rep, Period>& time) {
   return {static_cast<std::uint64_t>(at)};
 }
 
-// The way to call one waiting thread back. It stays raised until it is lowered; one thread at a time may wait with it.
+// The same for a point in time of any clock, as that clock stands now.
+template <class Clock, class Duration>
+Deadline deadline_at(const std::chrono::time_point<Clock, Duration>& when) {
+  const auto now = Clock::now();
+  if (when <= now) return {0};
+  using Nanoseconds = std::chrono::duration<long double, std::nano>;  // the difference of the extremes overflows integers
+  return deadline_in(Nanoseconds(when.time_since_epoch()) - Nanoseconds(now.time_since_epoch()));
+}
+
+// The way to call one waiting thread back. It stays raised until it is lowered. One wait at a time may be called off with it, and it must
+// live until raise() has returned.
 template <Platform P>
 class Interrupt {
  public:
   void raise() {
     raised_.exchange(1, order::acq_rel);
     P::fence_after_rmw();
-    // Either we see where the waiter sleeps, or it sees, before it falls asleep, that we raised (Dekker). Its gate may be
-    // gone by now: to wake a stale address does no harm.
-    if (void* const gate = gate_.load(order::relaxed)) P::unpark(gate);
+    // Either we see where the waiter is about to sleep, or it sees that we raised (Dekker). But between its look and its sleep it
+    // can be missed, because we do not change the word that it sleeps on: so again, until it is up. Its gate may be gone by then: to
+    // wake a stale address does no harm.
+    while (void* const gate = gate_.load(order::acquire)) {
+      reinterpret_cast<Unpark>(unpark_.load(order::relaxed))(gate);
+      P::pause(64);
+    }
   }
   void lower() { raised_.store(0, order::relaxed); }
   bool raised() const { return raised_.load(order::acquire) != 0; }
 
-  void sleeping_on(const void* gate) {
+  void sleeping_on(const void* gate, Unpark unpark) {
+    if (gate != nullptr) unpark_.store(reinterpret_cast<std::uintptr_t>(unpark), order::relaxed);
     gate_.exchange(const_cast<void*>(gate), order::acq_rel);
     P::fence_after_rmw();
   }
@@ -73,6 +91,7 @@ class Interrupt {
  private:
   typename P::template atomic<std::uint32_t> raised_;
   typename P::template atomic<void*> gate_;
+  typename P::template atomic<std::uint64_t> unpark_;  // how the waiter sleeps: its lock may have another policy than ours
 };
 
 template <Platform P>
@@ -81,7 +100,7 @@ struct Interruptible {
   std::uint64_t at = never;
   std::uint64_t deadline() const { return at; }
   bool interrupted() const { return interrupt.raised(); }
-  void sleeping_on(const void* gate) const { interrupt.sleeping_on(gate); }
+  void sleeping_on(const void* gate, Unpark unpark) const { interrupt.sleeping_on(gate, unpark); }
 };
 
 }  // namespace v0

@@ -10,7 +10,7 @@
 //
 // A waiter that gives up when it is notified settles with its notifier over `claimed`: either it takes the notification, or the
 // notifier goes on to the next. An element lives on its owner's stack, and an owner that was notified touches nothing else: as soon
-// as all are notified, the line may be destroyed. This, and that whoever gives up and comes back must stand at the end, is why it is
+// as all are notified, or have returned, the line may be destroyed. This, and that whoever gives up and comes back must stand at the end, is why it is
 // not a line of tickets (line.hpp): there waiters look at the grant until the end, and take back the ticket that they left.
 #pragma once
 

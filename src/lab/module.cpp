@@ -26,6 +26,7 @@ const char* name_of(Order order) {
   switch (order) {
     case Order::fifo: return "fifo";
     case Order::bounded: return "bounded";
+    case Order::at_head: return "at-head";
     case Order::barging: return "barging";
     case Order::lifo: return "lifo";
     case Order::platoon: return "platoon";

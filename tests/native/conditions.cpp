@@ -227,7 +227,7 @@ void gone_at_once(unsigned rounds) {
 struct Throwing {
   static constexpr std::uint64_t deadline() { return never; }
   static bool interrupted() { throw std::runtime_error("enough"); }
-  static void sleeping_on(const void*) {}
+  static void sleeping_on(const void*, Unpark) {}
 };
 
 template <class C>

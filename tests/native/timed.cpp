@@ -65,6 +65,26 @@ void deadlines() {
   CHECK(thing.free());
 }
 
+// What std::timed_mutex's users write.
+void durations() {
+  check::step("durations");
+  timed_mutex<"twa"> mutex;
+  CHECK(mutex.try_lock_for(-1h));
+  std::thread([&] {
+    CHECK(!mutex.try_lock_until(std::chrono::steady_clock::time_point::min()));
+    CHECK(!mutex.try_lock_until(std::chrono::system_clock::now() - 1h));
+    CHECK(!mutex.try_lock_for(std::chrono::nanoseconds::min()));
+    CHECK(!mutex.try_lock_for(1ms));
+  }).join();
+  std::thread waiter([&] {
+    CHECK(mutex.try_lock_until(std::chrono::steady_clock::time_point::max()));
+    mutex.unlock();
+  });
+  std::this_thread::sleep_for(2ms);
+  mutex.unlock();
+  waiter.join();
+}
+
 // Two threads that poll behind a long holder, one always behind the other.
 template <class P, class T>
 void polling() {
@@ -138,6 +158,7 @@ int main(int argc, char** argv) {
   under<Yield>();
   under<SpinThenPark>();
   under<Park>();
+  durations();
   full_table<Ticket>();
   full_table<Hapax>();
   return check::result();

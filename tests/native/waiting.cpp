@@ -86,6 +86,78 @@ void chains() {
   CHECK(wait_until(&flag, [&] { return flag.load() != 0; }, Deadline{0}));
 }
 
+// A notifier that is delayed between its look at a lonely waiter and putting it back; a second waiter that comes on top and gives up; and a
+// signal in between, which must not get lost: the second waiter brings no mark back.
+void delayed_notifier() {
+  check::step("a delayed notifier");
+  static thread_local bool delayed = false;
+  const int key = 0;
+  std::atomic<bool> ready{false}, looking{false}, go_on{false};
+  std::thread waiter([&] {
+    CHECK(wait_until(&key, [&] {
+      const bool enough = ready.load();
+      if (delayed) {
+        looking = true;
+        check::wait_until([&] { return go_on.load(); });
+      }
+      return enough;
+    }));
+  });
+  std::this_thread::sleep_for(10ms);
+  std::thread notifier([&] {
+    delayed = true;
+    fairlock::signal(&key);
+    delayed = false;
+  });
+  while (!looking) {  // unless it came before the waiter was on the chain
+    std::this_thread::sleep_for(5ms);
+    if (!looking && notifier.joinable()) {
+      notifier.join();
+      notifier = std::thread([&] {
+        delayed = true;
+        fairlock::signal(&key);
+        delayed = false;
+      });
+    }
+  }
+  CHECK(!wait_until(&key, [] { return false; }, deadline_in(20ms)) && !ready);
+  std::thread second([&] { CHECK(!wait_until(&key, [] { return false; }, deadline_in(50ms))); });
+  std::this_thread::sleep_for(10ms);
+  ready = true;
+  fairlock::signal(&key);
+  second.join();
+  go_on = true;
+  notifier.join();
+  waiter.join();
+}
+
+// Nothing but the interrupt ends these waits, at any moment of their falling asleep.
+template <class W>
+void many_interrupts() {
+  check::step("many interrupts", W::name, W::Parking::name);
+  lock<"twa", W> lock{};
+  const auto held = lock.acquire();
+  interrupt call;
+  std::atomic<unsigned> begun{0}, ended{0};
+  const unsigned rounds = check::rounds(200);
+  std::thread waiter([&] {
+    for (unsigned i = 1; i <= rounds; ++i) {
+      check::wait_until([&] { return begun.load() == i; });
+      CHECK(!lock.acquire_until(interruptible{call}));
+      ended = i;
+    }
+  });
+  for (unsigned i = 1; i <= rounds; ++i) {
+    call.lower();
+    begun = i;
+    for (unsigned n = i * 37 % 100; n > 0; --n) relax();
+    call.raise();
+    check::wait_until([&] { return ended.load() == i; });
+  }
+  waiter.join();
+  lock.release(held);
+}
+
 // An interrupt ends a wait at once, and leaves the lock as it was. A signal does not end it: the waiter goes on with the rest.
 void interrupts() {
   check::step("interrupts");
@@ -123,11 +195,14 @@ int main(int argc, char** argv) {
   check::start(argc, argv);
   under<Park>(8, check::rounds(200));
   under<SpinThenPark>(8, check::rounds(400));
-  under<BasicPark<PortableParking>>(4, check::rounds(200));
+  under<BasicPark<PortableParking>>(4, check::rounds(50));
   under<Monitor>(4, check::rounds(300));
   parking<SystemParking>();
   parking<PortableParking>();
   chains();
+  delayed_notifier();
   interrupts();
+  many_interrupts<Park>();
+  many_interrupts<BasicPark<PortableParking>>();
   return check::result();
 }

@@ -332,9 +332,9 @@ struct NativeWaiting : NativeMemory<O> {
 
   template <class A, Until U>
   static bool park(const A& word, std::uint64_t value, const U& until) {
-    until.sleeping_on(&word);
+    until.sleeping_on(&word, &W::Parking::unpark);
     const bool in_time = !until.interrupted() && W::Parking::park(low_half(word.word()), static_cast<std::uint32_t>(value), until.deadline());
-    until.sleeping_on(nullptr);
+    until.sleeping_on(nullptr, nullptr);
     return in_time && !until.interrupted();
   }
   static void unpark(const void* word) { W::Parking::unpark(word); }
@@ -357,7 +357,7 @@ struct NativeWaiting : NativeMemory<O> {
     std::uint64_t at;
     std::uint64_t deadline() const { return at < until.deadline() ? at : until.deadline(); }
     bool interrupted() const { return until.interrupted(); }
-    void sleeping_on(const void* gate) const { until.sleeping_on(gate); }
+    void sleeping_on(const void* gate, Unpark unpark) const { until.sleeping_on(gate, unpark); }
   };
   template <Until U>
   static Sooner<U> soon(const U& until) { return patience(until, 1'000'000); }

@@ -36,6 +36,7 @@ struct FutexParking {
   static constexpr const char* name = "futex";
 
   static bool park(const std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t deadline) {
+    static_assert(sizeof(time_t) == sizeof(long), "a 32-bit system with 64-bit time needs another system call");
     timespec until{};
     if (deadline != never) {
       until.tv_sec = static_cast<time_t>(deadline / 1'000'000'000);
@@ -54,7 +55,11 @@ struct alignas(128) ParkingBucket {
   std::mutex mutex;
   std::condition_variable changed;
 };
-[[gnu::visibility("default")]] inline ParkingBucket parking_buckets[64];
+// Never destroyed: threads may still sleep when the program ends.
+[[gnu::visibility("default")]] inline ParkingBucket* parking_buckets() {
+  static ParkingBucket* const buckets = new ParkingBucket[64];
+  return buckets;
+}
 
 struct PortableParking {
   static constexpr const char* name = "portable";
@@ -64,7 +69,7 @@ struct PortableParking {
     std::unique_lock lock(bucket.mutex);
     // Whoever changed the word since then unparks afterwards, and for that needs the mutex.
     if (word.load(std::memory_order_acquire) != value) return true;
-    if (deadline == never) {
+    if (deadline > INT64_MAX) {
       bucket.changed.wait(lock);
       return true;
     }
@@ -81,7 +86,7 @@ struct PortableParking {
  private:
   static ParkingBucket& bucket_of(const void* word) {
     const auto address = reinterpret_cast<std::uintptr_t>(word);
-    return parking_buckets[(address >> 3 ^ address >> 9 ^ address >> 15) % 64];
+    return parking_buckets()[(address >> 3 ^ address >> 9 ^ address >> 15) % 64];
   }
 };
 

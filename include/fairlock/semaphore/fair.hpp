@@ -25,7 +25,7 @@ class FairSemaphore {
       .name = "fair-semaphore",
       .source = "fairlock; after the hand-over of nsync and parking_lot",
       .spinning = "L+P",
-      .order = Order::bounded,
+      .order = Order::at_head,
       .bypass = static_cast<int>(O.quota),
       .on_stack = true,
       .space = "S*L + E*A",

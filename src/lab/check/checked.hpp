@@ -234,7 +234,7 @@ struct Checked : CheckedMemory {
     static constexpr bool stays_in_line = true;
     static constexpr std::uint64_t deadline() { return 1; }
     static constexpr bool interrupted() { return false; }
-    static constexpr void sleeping_on(const void*) {}
+    static constexpr void sleeping_on(const void*, Unpark) {}
   };
   template <Until U>
   static Patience patience(const U&, std::uint64_t) { return {}; }
