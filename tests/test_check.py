@@ -170,6 +170,10 @@ def test_both_engines_find_the_same_bugs() -> None:
         for threads, episodes in ((2, 1), (2, 2)):
             if mutant["lock"].startswith(("hapax-seqlock", "condition")):  # they have no rounds
                 continue
+            if any(
+                word in mutant["lock"] for word in ("+park", "futex", "fair")
+            ):  # the second engine knows no patience
+                continue
             bounds = (mutant["lock"], "rounds", threads, episodes, 1)
             states = _lab.Check(*bounds, "sc", mutant["name"]).run()
             reduced = _lab.Check(*bounds, "sc", mutant["name"], 1_000_000).traces(reduce=True)

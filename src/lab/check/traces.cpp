@@ -120,7 +120,8 @@ class TraceSearch {
   Set enabled() {
     Set set = 0;
     for (unsigned t = 0; t < driver_.world.threads(); ++t)
-      if (!driver_.world.thread(t).finished && driver_.memory.outcomes(t) != 0) set |= 1u << t;
+      // Nobody wakes for no reason here: without a set of states, that could go on for ever.
+      if (!driver_.world.thread(t).finished && driver_.world.thread(t).sleep != Sleep::asleep && driver_.memory.outcomes(t) != 0) set |= 1u << t;
     return set;
   }
 
@@ -141,7 +142,7 @@ class TraceSearch {
     Event event;
     event.thread = t;
     event.location = has_address(op.kind) ? op.address : 0;
-    event.writes = op.kind == Kind::store || is_rmw(op.kind) ||
+    event.writes = op.kind == Kind::store || op.kind == Kind::unpark || is_rmw(op.kind) ||
                    (op.kind == Kind::cas && driver_.world.read(op.address, op.width) == op.expected);
     event.version = versions_[event.location].number;
     event.index = clocks_[t][t] + 1u;
