@@ -40,10 +40,12 @@ void add_locks(Subjects& to, const Options& options, bool mutexes) {
   fairlock::for_each_entry(fairlock::Locks<fairlock::Native<Waiting>>{}, [&]<class Entry>() {
     using Lock = typename Entry::Lock;
     static_assert(Entry::properties.max_threads == 0 || Entry::properties.max_threads >= most_threads);
-    if (!asked_for(options, Entry::name) || (Waiting::sleeps && !Entry::properties.parkable)) return;
-    add<Guarded<Lock>>(to, described<Entry, Waiting>(Form::guard));
-    if constexpr (!Entry::context_free)  // without a context the two are the same code
-      if (mutexes) add<Lockable<fairlock::Mutex<Lock>>>(to, described<Entry, Waiting>(Form::mutex));
+    if constexpr (!Waiting::sleeps || Entry::properties.parkable) {
+      if (!asked_for(options, Entry::name)) return;
+      add<Guarded<Lock>>(to, described<Entry, Waiting>(Form::guard));
+      if constexpr (!Entry::context_free)  // without a context the two are the same code
+        if (mutexes) add<Lockable<fairlock::Mutex<Lock>>>(to, described<Entry, Waiting>(Form::mutex));
+    }
   });
 }
 

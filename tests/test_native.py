@@ -169,6 +169,16 @@ def test_header_stands_alone(header: str) -> None:
     assert compiled, output
 
 
+# `make bench` and `make soak` build these; no test has the time to run them.
+UNTESTED = sorted([*(ROOT / "benchmarks").glob("*.cpp"), *(ROOT / "tests" / "soak").glob("*.cpp")])
+
+
+@pytest.mark.parametrize("source", UNTESTED, ids=lambda source: source.stem)
+def test_what_no_test_runs_compiles(source: Path) -> None:
+    compiled, output = compile_only(os.environ.get("CXX", "g++"), "-Wall", "-Wextra", "-Werror", str(source))
+    assert compiled, output
+
+
 def machine_code(source: str) -> str:
     """The assembly of a program, its local labels numbered in the order in which they appear."""
     compiler = os.environ.get("CXX", "g++")

@@ -1,0 +1,35 @@
+// Ring: waiters' elements in a circle; before the first stands the last. For whoever has the line to itself just now.
+// An element has `next` and `before`. Both functions return the first element afterwards, or null.
+#pragma once
+
+namespace fairlock {
+inline namespace v0 {
+
+template <class Element>
+struct Ring {
+  static Element* append(Element* first, Element& mine) {
+    if (first == nullptr) {
+      mine.next = &mine;
+      mine.before = &mine;
+      return &mine;
+    }
+    Element* const last = first->before;
+    mine.next = first;
+    mine.before = last;
+    last->next = &mine;
+    first->before = &mine;
+    return first;
+  }
+
+  static Element* remove(Element* first, Element& mine) {
+    Element* const next = mine.next;
+    Element* const before = mine.before;
+    before->next = next;
+    next->before = before;
+    if (first != &mine) return first;
+    return next == &mine ? nullptr : next;
+  }
+};
+
+}  // namespace v0
+}  // namespace fairlock
