@@ -26,6 +26,8 @@
 #include <optional>
 
 #include <fairlock/chain.hpp>
+#include <fairlock/properties.hpp>
+#include <fairlock/ring.hpp>
 #include <fairlock/until.hpp>
 
 namespace fairlock {
@@ -37,6 +39,19 @@ struct FairLineOptions {
   std::uint64_t patience = 250'000;  // nanoseconds: after so long the head closes the line
   unsigned pauses = 32;              // a permit that nobody took for so long is not in use
 };
+
+// What the catalogue knows of the lock and of the semaphore.
+constexpr Properties fair_properties(const char* name, unsigned quota) {
+  return {
+      .name = name,
+      .source = "fairlock; after the hand-over of nsync and parking_lot",
+      .spinning = "L+P",
+      .order = Order::at_head,
+      .bypass = static_cast<int>(quota),
+      .on_stack = true,
+      .space = "S*L + E*A",
+  };
+}
 
 template <Platform P, FairLineOptions O>
 class FairLine {
@@ -121,7 +136,7 @@ class FairLine {
         break;
       }
     }
-    append(mine);
+    head_ = Ring<Element>::append(head_, mine);
     done_editing(now | editing | waiting);
     return false;
   }
@@ -136,7 +151,7 @@ class FairLine {
         if (patient && open(*now) && in_use(*now)) continue;
         const Word next = ((*now - one_permit) | editing) & ~(poked | every_bypass);
         if (!word_.cas(*now, next, order::acquire)) continue;
-        remove(mine);
+        head_ = Ring<Element>::remove(head_, mine);
         done_editing(next);
         return true;
       }
@@ -159,8 +174,10 @@ class FairLine {
       if (!still(now)) now = *await(&still, Forever{});
       else if (word_.compare_exchange(now, now | editing, order::acquire)) break;
     }
-    // Whoever is the head now has not been poked, and nobody has passed it by.
-    done_editing(now | editing, remove(mine) ? poked | every_bypass : 0);
+    Element* const head = head_;
+    head_ = Ring<Element>::remove(head, mine);
+    // If it was the head: whoever is that now has not been poked, and nobody has passed it by.
+    done_editing(now | editing, head == &mine ? poked | every_bypass : 0);
   }
 
   // Ends the editing, or pays what is owed: pokes the head if there is something for it, and wakes who sleeps on word_.
@@ -203,30 +220,6 @@ class FairLine {
         if (!in_time) return condition(now) ? std::optional(now) : std::nullopt;
       }
     }
-  }
-
-  // --- the ring; for whoever edits ---
-
-  void append(Element& mine) {
-    Element* const head = head_;
-    Element* const last = head == nullptr ? &mine : static_cast<Element*>(head->before);
-    if (head == nullptr) head_ = &mine;
-    mine.next = head == nullptr ? &mine : head;
-    mine.before = last;
-    if (head == nullptr) return;
-    last->next = &mine;
-    head->before = &mine;
-  }
-
-  // Whether it was the head.
-  bool remove(Element& mine) {
-    Element* const next = mine.next;
-    Element* const before = mine.before;
-    const bool first = head_ == &mine;
-    if (first) head_ = next == &mine ? nullptr : next;
-    before->next = next;
-    next->before = before;
-    return first;
   }
 
   typename P::template atomic<Word> word_;

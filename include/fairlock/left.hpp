@@ -40,17 +40,14 @@ class Left {
 
   // --- room ---
 
-  static bool try_reserve() {
-    if (room(P::domain().reserved.fetch_add(1, order::relaxed))) return true;
-    give_up_reservation();
+  // True: there is a reservation. False: entered() said so before there was one, or `until` came.
+  template <Until U, class F>
+  static bool reserve_unless(const F& entered, const U& until) {
+    while (!entered()) {
+      if (try_reserve()) return true;
+      if (!wait_at_the_door(until)) return false;
+    }
     return false;
-  }
-
-  // Waits for room, or a while; false: `until` has come. The while, because the lock may become free before there is room.
-  template <Until U>
-  static bool wait_at_the_door(const U& until) {
-    auto& reserved = P::domain().reserved;
-    return P::await_until(reserved, &room, P::soon(until), order::relaxed, P::key(&reserved)) || !P::over(until);
   }
 
   static void give_up_reservation() {
@@ -119,6 +116,19 @@ class Left {
 
  private:
   enum : std::uint64_t { free_entry = 0, busy_entry = 1, full_entry = 2, pinned_entry = 3 };
+
+  static bool try_reserve() {
+    if (room(P::domain().reserved.fetch_add(1, order::relaxed))) return true;
+    give_up_reservation();
+    return false;
+  }
+
+  // Waits for room, or a while; false: `until` has come. The while, because the lock may become free before there is room.
+  template <Until U>
+  static bool wait_at_the_door(const U& until) {
+    auto& reserved = P::domain().reserved;
+    return P::await_until(reserved, &room, P::soon(until), order::relaxed, P::key(&reserved)) || !P::over(until);
+  }
 
   static bool room(std::uint64_t reserved) { return reserved < P::options().left; }
 

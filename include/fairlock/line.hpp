@@ -60,11 +60,8 @@ class TicketLine {
   // A timed acquire. wait(ticket) waits for its turn, and tells whether it came; release_one() gives a permit to the line.
   template <Until U, class W, class F>
   bool acquire_until(const U& until, const W& wait, const F& release_one) {
-    if (try_arrive()) return true;
-    while (!Leavers::try_reserve()) {
-      if (!Leavers::wait_at_the_door(until)) return false;
-      if (try_arrive()) return true;
-    }
+    bool entered = false;
+    if (!Leavers::reserve_unless([&] { return entered = try_arrive(); }, until)) return entered;
     const auto mine = come_back_or_arrive();
     if (!wait(mine) && !leave(mine, release_one)) return false;
     Leavers::give_up_reservation();

@@ -19,6 +19,7 @@
 #include <fairlock/chain.hpp>
 #include <fairlock/episode.hpp>
 #include <fairlock/lock/tas.hpp>
+#include <fairlock/ring.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -92,24 +93,16 @@ class WaiterLine {
     mine.gate.init(gate_shut);
     mine.claimed.init(0);
     const Guard held(guard_);
-    if (Element* const first = first_.load(order::relaxed)) {
-      Element* const newest = first->before;
-      mine.before = newest;
-      mine.next = first;
-      newest->next = first->before = &mine;
-    } else {
-      mine.before = mine.next = &mine;
-      first_.store(&mine, order::relaxed);
-    }
+    Element* const first = first_.load(order::relaxed);
+    Element* const now = Ring<Element>::append(first, mine);
+    if (now != first) first_.store(now, order::relaxed);
   }
 
   void unlink(Element& element) {
-    Element* const next = element.next;
-    Element* const before = element.before;
-    before->next = next;
-    next->before = before;
-    element.before = nullptr;
-    if (first_.load(order::relaxed) == &element) first_.store(next == &element ? nullptr : next, order::relaxed);
+    Element* const first = first_.load(order::relaxed);
+    Element* const now = Ring<Element>::remove(first, element);
+    element.before = nullptr;  // off the line
+    if (now != first) first_.store(now, order::relaxed);
   }
 
   // Does not want to wait any longer. True: it was notified after all.

@@ -22,15 +22,7 @@ class FairLock {
  public:
   using Episode = NoContext;
 
-  static constexpr Properties properties{
-      .name = "fair",
-      .source = "fairlock; after the hand-over of nsync and parking_lot",
-      .spinning = "L+P",
-      .order = Order::at_head,
-      .bypass = static_cast<int>(O.quota),
-      .on_stack = true,
-      .space = "S*L + E*A",
-  };
+  static constexpr Properties properties = fair_properties("fair", O.quota);
 
   Episode acquire() {
     if (!line_.try_take()) [[unlikely]] line_.take_until(Forever{});

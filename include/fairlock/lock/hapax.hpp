@@ -75,11 +75,8 @@ class HapaxLock {
 
   template <Until U>
   std::optional<Episode> acquire_until(const U& until) {
-    if (const auto got = try_acquire()) return got;
-    while (!Left<P>::try_reserve()) {
-      if (!Left<P>::wait_at_the_door(until)) return std::nullopt;
-      if (const auto got = try_acquire()) return got;
-    }
+    std::optional<Episode> got;
+    if (!Left<P>::reserve_unless([&] { return (got = try_acquire()).has_value(); }, until)) return got;
     const auto mine = Hapaxes<P>::next();
     const auto waited = Slots::await_departure(depart_, this, arrive_.exchange(mine, order::acq_rel), O.notify != Notify::always, until);
     if (!waited.admitted) {

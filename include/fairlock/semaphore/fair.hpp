@@ -21,15 +21,7 @@ class FairSemaphore {
   using Line = FairLine<P, FairLineOptions{.initial = O.initial, .quota = O.quota, .patience = O.patience}>;
 
  public:
-  static constexpr Properties properties{
-      .name = "fair-semaphore",
-      .source = "fairlock; after the hand-over of nsync and parking_lot",
-      .spinning = "L+P",
-      .order = Order::at_head,
-      .bypass = static_cast<int>(O.quota),
-      .on_stack = true,
-      .space = "S*L + E*A",
-  };
+  static constexpr Properties properties = fair_properties("fair-semaphore", O.quota);
 
   // The most permits that may be there at once.
   static constexpr std::uint64_t max() { return Line::max(); }
