@@ -258,6 +258,7 @@ MISUSE = {
         "Capacitor<Native<>, TicketSemaphore<Native<>>, TtsLock<Native<>>> l;",
         "a permit for each of the platoon",
     ),
+    "a timed mutex whose waiters cannot leave": ('timed_mutex<"mcs"> m;', "cannot leave"),
     "copy of a mutex": ('mutex<"twa"> a; mutex<"twa"> b(a);', "deleted"),
     "try_lock where there is none": ('void f(mutex<"clh">& m) { m.try_lock(); }', "try_lock"),
 }

@@ -1,6 +1,8 @@
 // All of fairlock for a C++ program: `fairlock::mutex<"twa">` is a Lockable, for std::scoped_lock and its kin.
 #pragma once
 
+#include <chrono>
+
 #include <fairlock/catalogue.hpp>
 #include <fairlock/chain.hpp>
 #include <fairlock/condition.hpp>
@@ -30,7 +32,24 @@ struct Choice {
 };
 template <class Waiting>
 using policy = std::conditional_t<std::is_same_v<Waiting, DefaultWaiting>, SpinThenPark, Waiting>;
+
+template <EpisodicLock L>
+struct Leavable {
+  static_assert(TimedLock<timed_form<L>>, "the waiters of this lock cannot leave: `fairlock list` says of which they can");
+  using type = timed_form<L>;
+};
 }  // namespace detail
+
+// A semaphore with all names of std::counting_semaphore.
+template <CountingSemaphore S>
+struct StandardSemaphore : S {
+  using S::S;
+
+  template <class Rep, class Period>
+  bool try_acquire_for(const std::chrono::duration<Rep, Period>& time) { return this->acquire_until(deadline_in(time)); }
+  template <class Clock, class Duration>
+  bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& when) { return this->acquire_until(deadline_at(when)); }
+};
 
 // A lock of the catalogue by name, with a waiting policy; the episode is the caller's to keep (Guard, with).
 template <FixedString Name, class Waiting = DefaultWaiting>
@@ -42,15 +61,15 @@ using mutex = Mutex<lock<Name, Waiting>>;
 
 // And as a TimedLockable, for the locks that can be left: `fairlock list` says which.
 template <FixedString Name, class Waiting = DefaultWaiting>
-using timed_mutex = Mutex<timed_form<lock<Name, Waiting>>>;
+using timed_mutex = Mutex<typename detail::Leavable<lock<Name, Waiting>>::type>;
 
 // A timed_mutex (where there is one) that keeps statistics() of itself; not On: the mutex and nothing else.
 template <FixedString Name, class Waiting = DefaultWaiting, bool On = true>
-using counted_mutex = std::conditional_t<On, Mutex<timed_form<typename detail::Choice<Name, Waiting>::CountedLock>>, timed_mutex<Name, Waiting>>;
+using counted_mutex = Mutex<timed_form<std::conditional_t<On, typename detail::Choice<Name, Waiting>::CountedLock, lock<Name, Waiting>>>>;
 
 // A counting semaphore of the catalogue by name.
 template <FixedString Name, class Waiting = DefaultWaiting>
-using semaphore = semaphore_named<Native<detail::policy<Waiting>>, Name>;
+using semaphore = StandardSemaphore<semaphore_named<Native<detail::policy<Waiting>>, Name>>;
 
 // Threads wait for a condition under any of these mutexes; the longest waiter is notified first.
 template <class Waiting = DefaultWaiting>

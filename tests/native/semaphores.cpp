@@ -2,6 +2,7 @@
 #include <fairlock/fairlock.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <random>
 #include <string>
 #include <thread>
@@ -90,11 +91,24 @@ void test() {
   large<S>();
 }
 
+// By catalogue name, with all of std::counting_semaphore's names.
+void standard() {
+  using namespace std::chrono_literals;
+  check::step("standard names");
+  static_assert(std::is_base_of_v<TwaSemaphore<Native<>>, semaphore<"twa-semaphore">>);
+  semaphore<"twa-semaphore"> semaphore(1);
+  CHECK(semaphore.try_acquire_for(-1s));  // try once
+  CHECK(!semaphore.try_acquire_for(1ms));
+  CHECK(!semaphore.try_acquire_until(std::chrono::system_clock::now() + 1ms));
+  semaphore.release();
+  CHECK(semaphore.try_acquire_until(std::chrono::steady_clock::time_point::max()));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   check::start(argc, argv);
-  static_assert(std::is_same_v<semaphore<"twa-semaphore">, TwaSemaphore<Native<>>>);
+  standard();
   for_each_entry(Semaphores<Native<Yield>>{}, []<class E>() { test<E, typename E::Semaphore>(); });
   for_each_entry(SemaphoreVariations<Native<Yield>>{}, []<class E>() { test<E, typename E::Semaphore>(); });
   return check::result();
