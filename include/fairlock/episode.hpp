@@ -102,10 +102,17 @@ class Mutex {
     return keep(body_.lock.try_acquire());
   }
 
+  // With any end of waiting (until.hpp).
+  template <Until U>
+  bool lock_until(const U& until)
+    requires TimedLock<L>
+  {
+    return keep(body_.lock.acquire_until(until));
+  }
   bool try_lock_until(std::uint64_t deadline)
     requires TimedLock<L>
   {
-    return keep(body_.lock.acquire_until(Deadline{deadline}));
+    return lock_until(Deadline{deadline});
   }
   template <class Clock, class Duration>
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& when)
@@ -126,6 +133,8 @@ class Mutex {
     const auto episode = body_.episode;
     body_.lock.release(episode);
   }
+
+  bool locked() const { return body_.lock.locked(); }
 
   // Of a lock that counts (statistics.hpp).
   auto statistics() const

@@ -1,11 +1,12 @@
 // FairLine: permits that whoever comes by may snatch, and a FIFO line of those who sleep for one, of whom the first is passed by at
-// most `quota` times and, once it is up, for about `patience`. What the fair lock and the fair semaphore share.
+// most `quota` times, and for about `patience`. What the fair lock and the fair semaphore share.
 //
 //   field          holds                                                      written by
-//   word_          permits | bypassed | asleep | poked | editing | waiting    everybody, by RMWs only
+//   word_          permits | bypassed | begun | asleep | poked | editing | waiting    everybody, by RMWs only
 //     permits      to be had just now, counted from `initial`                 whoever takes one, whoever gives some
-//     bypassed     newcomers who entered before the head; from quota on the   newcomers (+1), the head that lost its patience
-//                  line is closed: what is free is for the head               (all ones), whoever was the head (0)
+//     bypassed     newcomers who entered before the head; from quota on the   newcomers (+1), who lost patience (all ones), whoever
+//                  line is closed: what is free is for the head               was the head (0)
+//     begun        when the head became that: a coarse clock, modulo 4 ms     whoever made it the head
 //     asleep       somebody sleeps on word_: the head, or who wants to edit   itself; whoever gives, or has edited (0)
 //     poked        the head was told to get up, and looks at word_            whoever pokes it; whoever was the head (0)
 //     editing      somebody changes the line                                  itself
@@ -15,7 +16,8 @@
 //   element.next, before: the line is a ring; before the head stands the last whoever edits
 //
 // A release gives permits and pokes the head, once. Until the head comes running, newcomers keep the lock busy: that is where the
-// throughput is. It leaves them the rest of their quota too, unless they do not use it: so all turns are equally long.
+// throughput is. It leaves them the rest of their quota too, unless they do not use it: so all turns are equally long. Newcomers
+// look at the clock now and then and close the line themselves, because while they keep all processors busy the head cannot.
 //
 // Who gives when there were no permits and somebody must be woken, owes that: word_ itself says so (`owed`), and as long as it
 // does, nobody takes a permit or edits. So the lock cannot be gone, and one RMW is all of a release that owes nothing. If the
@@ -36,7 +38,7 @@ inline namespace v0 {
 struct FairLineOptions {
   std::uint64_t initial = 0;         // permits of a line that is all zero
   unsigned quota = 4096;             // how many newcomers may enter before the head
-  std::uint64_t patience = 250'000;  // nanoseconds: after so long the head closes the line
+  std::uint64_t patience = 125'000;  // nanoseconds: after so long the line is closed
   unsigned pauses = 32;              // a permit that nobody took for so long is not in use
 };
 
@@ -57,9 +59,11 @@ template <Platform P, FairLineOptions O>
 class FairLine {
   using Word = std::uint64_t;
   static constexpr Word waiting = 1, editing = 2, poked = 4, asleep = 8;
-  static constexpr Word one_bypass = Word{1} << 8, one_permit = Word{1} << 24;
-  static constexpr Word every_bypass = one_permit - one_bypass;
-  static_assert(O.quota < every_bypass / one_bypass, "quota: at most 65534");
+  static constexpr Word one_tick = 16, one_bypass = one_tick << 7, one_permit = one_bypass << 13;
+  static constexpr Word every_tick = one_bypass - one_tick, every_bypass = one_permit - one_bypass;
+  static constexpr std::uint64_t tick = 1 << 15;  // nanoseconds
+  static_assert(O.quota < every_bypass / one_bypass, "quota: at most 8190");
+  static_assert(O.patience < every_tick / one_tick * tick / 2, "patience: at most 2 milliseconds");
 
  public:
   static constexpr std::uint64_t max() { return std::uint64_t{1} << 38; }
@@ -122,7 +126,13 @@ class FairLine {
   static bool open(Word now) {
     return permits(now) > 0 && ((now & (waiting | asleep)) == 0 || (!owed(now) && (now & every_bypass) < O.quota * one_bypass));
   }
-  static Word taken(Word now) { return now - one_permit + ((now & waiting) != 0 ? one_bypass : 0); }
+  static Word taken(Word now) {
+    if ((now & waiting) == 0) return now - one_permit;
+    const Word next = now - one_permit + one_bypass;
+    const bool look = (next & 7 * one_bypass) == 0;  // now and then: a clock costs about as much as the rest
+    return look && ((clock() - (now & every_tick)) & every_tick) / one_tick * tick > O.patience ? next | every_bypass : next;
+  }
+  static Word clock() { return (P::now() / tick * one_tick) & every_tick; }
 
   // True: there was a permit after all.
   bool snatch_or_arrive(Element& mine) {
@@ -136,8 +146,9 @@ class FairLine {
         break;
       }
     }
-    head_ = Ring<Element>::append(head_, mine);
-    done_editing(now | editing | waiting);
+    Element* const head = head_;
+    head_ = Ring<Element>::append(head, mine);
+    done_editing(now | editing | waiting, head == nullptr);
     return false;
   }
 
@@ -149,10 +160,10 @@ class FairLine {
       const auto now = patient ? await(to_be_had, patience) : await(to_be_had, until);
       if (now && !(patient && P::over(patience))) {
         if (patient && open(*now) && in_use(*now)) continue;
-        const Word next = ((*now - one_permit) | editing) & ~(poked | every_bypass);
+        const Word next = (*now - one_permit) | editing;
         if (!word_.cas(*now, next, order::acquire)) continue;
         head_ = Ring<Element>::remove(head_, mine);
-        done_editing(next);
+        done_editing(next, true);
         return true;
       }
       if (!patient) return false;
@@ -176,20 +187,21 @@ class FairLine {
     }
     Element* const head = head_;
     head_ = Ring<Element>::remove(head, mine);
-    // If it was the head: whoever is that now has not been poked, and nobody has passed it by.
-    done_editing(now | editing, head == &mine ? poked | every_bypass : 0);
+    done_editing(now | editing, head == &mine);
   }
 
   // Ends the editing, or pays what is owed: pokes the head if there is something for it, and wakes who sleeps on word_.
-  [[gnu::noinline]] void done_editing(Word now, Word off = 0) {
+  // A new head has not been poked, and nobody has passed it by.
+  [[gnu::noinline]] void done_editing(Word now, bool new_head = false) {
     Element* const head = head_;
+    const Word off = new_head ? poked | every_bypass | every_tick : 0, begun = new_head ? clock() : 0;
     const void* poke = nullptr;
     bool sleeps = false;
     Word next;
     do {
-      next = now & ~(editing | asleep | off);
+      next = (now & ~(editing | asleep | off)) | begun;
       if (head == nullptr) {
-        next &= ~(waiting | poked | every_bypass);
+        next &= ~(waiting | poked | every_bypass | every_tick);
       } else if (poke == nullptr && permits(now) > 0 && (next & poked) == 0) {
         // Before we let go of the line: after that the head may be gone. Its address may be woken all the same.
         poke = &head->gate;

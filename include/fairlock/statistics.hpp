@@ -3,14 +3,14 @@
 //
 //   field           counts                                                  written by
 //   acquisitions_   all of them                                             the owner
-//   contended_      those that could not enter at once                      the owner
-//   woken_          of these, those that slept until the lock came to them  the owner
-//   waited_         nanoseconds that the contended ones waited in all       the owner
-//   longest_        nanoseconds of the longest wait, of whatever outcome    whoever waited
-//   parks_          how often a thread fell asleep                          whoever waited
-//   abandoned_      acquisitions that were given up                         whoever gave up
+//   contended_      those that could not enter at once                      whoever waited, like all that follow
+//   woken_          of these, those that slept until the lock came to them
+//   waited_         nanoseconds that the contended ones waited in all
+//   longest_        nanoseconds of the longest wait, of whatever outcome
+//   parks_          how often a thread fell asleep
+//   abandoned_      acquisitions that were given up
 //
-// The owner's words need no RMW, and the others are written only by those who have waited. What is not counted costs nothing: a lock
+// The owner's word needs no RMW, and the others are written only by those who have waited. What is not counted costs nothing: a lock
 // without a Tally, and the platform below it, are the same types as if this header did not exist. A release is that of L.
 #pragma once
 
@@ -49,6 +49,40 @@ struct Statistics {
   double contended_share() const { return acquisitions == 0 ? 0 : static_cast<double>(contended) / static_cast<double>(acquisitions); }
 };
 
+// What those who had to wait went through.
+template <Platform P>
+class WaitTally {
+ public:
+  // Waits by wait(), which tells whether it was admitted, and counts that.
+  template <class F>
+  bool count(const F& wait) {
+    const auto began = P::now(), parks_before = P::parks();
+    const bool admitted = wait();
+    const auto time = P::now() - began, parks = P::parks() - parks_before;
+    if (parks != 0) parks_.fetch_add(parks, order::relaxed);
+    auto longest = longest_.load(order::relaxed);
+    while (longest < time && !longest_.compare_exchange(longest, time, order::relaxed)) {}
+    if (!admitted) {
+      abandoned_.fetch_add(1, order::relaxed);
+      return false;
+    }
+    contended_.fetch_add(1, order::relaxed);
+    if (parks != 0) woken_.fetch_add(1, order::relaxed);
+    waited_.fetch_add(time, order::relaxed);
+    return true;
+  }
+
+  Statistics statistics(std::uint64_t acquisitions) const {
+    const auto look = [](const Word& word) { return word.load(order::relaxed); };
+    return {acquisitions, look(contended_), look(woken_), look(parks_), look(abandoned_), look(waited_), look(longest_)};
+  }
+
+ private:
+  using Word = typename P::template atomic<std::uint64_t>;
+
+  Word contended_, woken_, waited_, longest_, parks_, abandoned_;
+};
+
 template <Platform P>
 class alignas(P::sector) Tally {  // not beside what waiters watch
  public:
@@ -58,16 +92,16 @@ class alignas(P::sector) Tally {  // not beside what waiters watch
       if (const auto episode = try_acquire(lock)) return *episode;
     } else if (!lock.locked()) {  // more or less
       const auto episode = lock.acquire();
-      add(acquisitions_, 1);
+      count();
       return episode;
     }
-    return acquire_slowly(lock);
+    return *slowly<L>([&] { return std::optional(lock.acquire()); });
   }
 
   template <TryLock L>
   std::optional<typename L::Episode> try_acquire(L& lock) {
     const auto episode = lock.try_acquire();
-    if (episode) add(acquisitions_, 1);
+    if (episode) count();
     return episode;
   }
 
@@ -75,52 +109,23 @@ class alignas(P::sector) Tally {  // not beside what waiters watch
   std::optional<typename L::Episode> acquire_until(L& lock, const U& until) {
     if constexpr (TryLock<L>)
       if (const auto episode = try_acquire(lock)) return episode;
-    Wait wait;
-    const auto episode = lock.acquire_until(until);
-    over(wait);
-    if (episode) entered(wait);
-    else abandoned_.fetch_add(1, order::relaxed);
-    return episode;
+    return slowly<L>([&] { return lock.acquire_until(until); });
   }
 
-  Statistics statistics() const {
-    const auto look = [](const Word& word) { return word.load(order::relaxed); };
-    return {look(acquisitions_), look(contended_), look(woken_), look(parks_), look(abandoned_), look(waited_), look(longest_)};
-  }
+  Statistics statistics() const { return waits_.statistics(acquisitions_.load(order::relaxed)); }
 
  private:
-  using Word = typename P::template atomic<std::uint64_t>;
-
-  struct Wait {  // when it began, then how long it was
-    std::uint64_t time = P::now(), parks = P::parks();
-  };
-
-  template <EpisodicLock L>
-  [[gnu::noinline]] typename L::Episode acquire_slowly(L& lock) {
-    Wait wait;
-    const auto episode = lock.acquire();
-    over(wait);
-    entered(wait);
+  template <EpisodicLock L, class F>
+  [[gnu::noinline]] std::optional<typename L::Episode> slowly(const F& acquire) {
+    std::optional<typename L::Episode> episode;
+    if (waits_.count([&] { return (episode = acquire()).has_value(); })) count();
     return episode;
   }
 
-  void over(Wait& wait) {
-    wait = {P::now() - wait.time, P::parks() - wait.parks};
-    if (wait.parks != 0) parks_.fetch_add(wait.parks, order::relaxed);
-    auto longest = longest_.load(order::relaxed);
-    while (longest < wait.time && !longest_.compare_exchange(longest, wait.time, order::relaxed)) {}
-  }
+  void count() { acquisitions_.store(acquisitions_.load(order::relaxed) + 1, order::relaxed); }
 
-  // By the owner: nobody else writes these.
-  static void add(Word& word, std::uint64_t n) { word.store(word.load(order::relaxed) + n, order::relaxed); }
-  void entered(const Wait& wait) {
-    add(acquisitions_, 1);
-    add(contended_, 1);
-    add(woken_, wait.parks != 0);
-    add(waited_, wait.time);
-  }
-
-  Word acquisitions_, contended_, woken_, waited_, longest_, parks_, abandoned_;
+  typename P::template atomic<std::uint64_t> acquisitions_;
+  WaitTally<P> waits_;
 };
 
 template <Platform P, EpisodicLock L>

@@ -1,5 +1,5 @@
 // Fair lock: a barging lock with a bound. Whoever comes by may take it when it is free; those who wait sleep in a FIFO line, and the
-// first of them is passed by at most `quota` times, and once it is up for about `patience`. What Python's Lock() is.
+// first of them is passed by at most `quota` times, and for about `patience`. What Python's Lock() is.
 //
 //   line_   one permit: the lock itself; and who waits for it (fair_line.hpp)
 //
@@ -14,7 +14,7 @@ inline namespace v0 {
 
 struct FairOptions {
   unsigned quota = 4096;
-  std::uint64_t patience = 250'000;  // nanoseconds
+  std::uint64_t patience = 125'000;  // nanoseconds
 };
 
 template <Platform P, FairOptions O = FairOptions{}>

@@ -228,6 +228,8 @@ struct Checked : CheckedMemory {
   template <Until U>
   static const U& soon(const U& until) { return until; }
 
+  static std::uint64_t now() { return 0; }
+
   // There is no clock: patience is lost at any time, or never. That it is not a deadline, the world must know: whoever loses it
   // stays in line.
   struct Patience {

@@ -1,0 +1,33 @@
+"""Event and Barrier: those of ``threading``, over a condition of ours, whose waiters are notified in the order in which they came."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from fairlock._locks import Condition, Lock
+
+
+class Event(threading.Event):
+    """A flag that threads wait for, with the interface of ``threading.Event``."""
+
+    _cond: Any
+
+    def __init__(self) -> None:
+        self._cond = Condition(Lock())
+        self._flag = False
+
+
+class Barrier(threading.Barrier):
+    """A point that a number of threads pass together, with the interface of ``threading.Barrier``."""
+
+    _cond: Any
+
+    def __init__(self, parties: int, action: Callable[[], None] | None = None, timeout: float | None = None) -> None:
+        super().__init__(parties, action, timeout)
+        self._cond = Condition(Lock())
+
+
+for _type in (Event, Barrier):
+    _type.__module__ = "fairlock"  # where users find them

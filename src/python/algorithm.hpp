@@ -1,0 +1,45 @@
+// The algorithms of the catalogue as the Python types use them: functions on a piece of memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <fairlock/catalogue.hpp>
+#include <fairlock/statistics.hpp>
+
+#include "wait.hpp"
+
+namespace fairlock::python {
+
+using DefaultPlatform = CountingNative<SpinThenPark>;
+
+struct Knobs {
+  std::uint64_t permits = 1;  // of a semaphore
+  unsigned platoon = 10;      // of a capacitor
+  double skip = 0;
+};
+
+// A lock is a semaphore of one permit.
+struct Algorithm {
+  const char* name;
+  const char* waiting;
+  std::size_t bytes, alignment;
+  std::uint64_t max;  // permits
+  void (*make)(void*, const Knobs&);
+  bool (*try_acquire)(void*);
+  bool (*acquire)(void*, const Patience&);  // detached; false: it gave up
+  void (*release)(void*, std::uint64_t);
+  std::int64_t (*permits)(const void*);
+};
+
+// The algorithm of that name and policy, or null and an exception that tells which are offered. No policy: the default one.
+const Algorithm* lock_algorithm(const char* name, const char* waiting);
+const Algorithm* semaphore_algorithm(const char* name, const char* waiting);
+
+// What Lock() and Semaphore() are, for paths that must not go through a pointer.
+using FairMutex = Mutex<FairLock<DefaultPlatform>, false>;
+using FairCounter = FairSemaphore<DefaultPlatform>;
+extern const Algorithm fair_lock;
+extern const Algorithm fair_semaphore;
+
+}  // namespace fairlock::python

@@ -1,0 +1,148 @@
+// The module fairlock._locks.
+#include "module.hpp"
+
+#include "algorithm.hpp"
+#include "timeout.hpp"
+#include "waits.hpp"
+
+namespace fairlock::python {
+
+namespace {
+
+std::atomic<unsigned long> main_thread{0};
+
+ModuleState& state_of(PyObject* module) { return *static_cast<ModuleState*>(PyModule_GetState(module)); }
+
+// --- functions ---
+
+PyObject* waits(PyObject*, PyObject*) {
+  const auto now = steady_now();
+  PyObject* const list = PyList_New(0);
+  for (const auto& [thread, object, since] : waits_now()) {
+    // Steals the reference to the object, also when it fails.
+    PyObject* const item = list == nullptr ? (Py_DECREF(object), nullptr) : Py_BuildValue("(kNd)", thread, object, static_cast<double>(now - since) / 1e9);
+    if (item != nullptr) PyList_Append(list, item);
+    Py_XDECREF(item);
+  }
+  return list;
+}
+
+PyMethodDef functions[] = {
+    {"waits", &waits, METH_NOARGS, "waits()\n--\n\nWho waits for what, and since when: (thread ident, object, seconds) for each."},
+    {},
+};
+
+// --- statistics ---
+
+PyStructSequence_Field statistics_fields[] = {
+    {"contended", "acquisitions that could not enter at once"},
+    {"woken", "of these, those that slept until it was their turn"},
+    {"parks", "how often a thread fell asleep"},
+    {"abandoned", "acquisitions that were given up"},
+    {"waited", "seconds that the contended ones waited in all"},
+    {"longest", "seconds of the longest wait, whatever its outcome"},
+    {nullptr, nullptr},
+};
+PyStructSequence_Desc statistics_description{"fairlock.Statistics", "What those who had to wait went through.", statistics_fields, 6};
+
+// --- the module ---
+
+PyTypeObject* add_type(PyObject* module, PyType_Spec& spec, PyTypeObject* base = nullptr) {
+  PyObject* const type = PyType_FromModuleAndSpec(module, &spec, reinterpret_cast<PyObject*>(base));
+  if (type == nullptr || PyModule_AddType(module, as<PyTypeObject>(type)) < 0) {
+    Py_XDECREF(type);
+    return nullptr;
+  }
+  return as<PyTypeObject>(type);
+}
+
+bool find_main_thread() {
+  PyObject* const threading = PyImport_ImportModule("threading");
+  PyObject* const thread = threading == nullptr ? nullptr : PyObject_CallMethod(threading, "main_thread", nullptr);
+  PyObject* const ident = thread == nullptr ? nullptr : PyObject_GetAttrString(thread, "ident");
+  if (ident != nullptr) main_thread = PyLong_AsUnsignedLong(ident);
+  Py_XDECREF(ident);
+  Py_XDECREF(thread);
+  Py_XDECREF(threading);
+  return PyErr_Occurred() == nullptr;
+}
+
+int execute(PyObject* module) {
+  if (this_thread() != PyThread_get_thread_ident()) {
+    PyErr_SetString(PyExc_ImportError, "fairlock was built for another C library: build it on this machine (pip install --no-binary fairlock fairlock)");
+    return -1;
+  }
+  ModuleState& state = state_of(module);
+  state.statistics = PyStructSequence_NewType(&statistics_description);
+  if (!find_main_thread() || (state.lock = add_type(module, lock_spec)) == nullptr ||
+      (state.rlock = add_type(module, rlock_spec)) == nullptr || (state.semaphore = add_type(module, semaphore_spec)) == nullptr ||
+      (state.bounded_semaphore = add_type(module, bounded_semaphore_spec, state.semaphore)) == nullptr ||
+      (state.condition = add_type(module, condition_spec)) == nullptr || state.statistics == nullptr ||
+      PyModule_AddType(module, state.statistics) < 0)
+    return -1;
+  PyObject* const longest = PyFloat_FromDouble(timeout_max);
+  const int added = PyModule_AddObjectRef(module, "TIMEOUT_MAX", longest);
+  Py_XDECREF(longest);
+  return added;
+}
+
+template <class F>
+void for_each_type(ModuleState& state, F visit) {
+  for (PyTypeObject** type : {&state.lock, &state.rlock, &state.semaphore, &state.bounded_semaphore, &state.condition, &state.statistics}) visit(*type);
+}
+
+int traverse(PyObject* module, visitproc visit, void* arg) {
+  int result = 0;
+  for_each_type(state_of(module), [&](PyTypeObject*& type) {
+    if (result == 0 && type != nullptr) result = visit(reinterpret_cast<PyObject*>(type), arg);
+  });
+  return result;
+}
+
+int clear(PyObject* module) {
+  for_each_type(state_of(module), [](PyTypeObject*& type) { Py_CLEAR(type); });
+  return 0;
+}
+
+PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, reinterpret_cast<void*>(&execute)},
+#if PY_VERSION_HEX >= 0x030C0000
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+#endif
+#if PY_VERSION_HEX >= 0x030D0000
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, nullptr},
+};
+
+}  // namespace
+
+PyModuleDef module_definition{
+    PyModuleDef_HEAD_INIT, "fairlock._locks", "The native types of fairlock.", sizeof(ModuleState), functions, slots, &traverse, &clear, nullptr,
+};
+
+bool on_main_thread() { return this_thread() == main_thread.load(std::memory_order_relaxed); }
+
+ModuleState& module_state(PyTypeObject* type) { return state_of(PyType_GetModuleByDef(type, &module_definition)); }
+
+PyObject* new_statistics(PyObject* object, const Statistics& statistics) {
+  PyObject* const result = PyStructSequence_New(module_state(Py_TYPE(object)).statistics);
+  if (result == nullptr) return nullptr;
+  PyObject* const values[] = {
+      PyLong_FromUnsignedLongLong(statistics.contended), PyLong_FromUnsignedLongLong(statistics.woken),
+      PyLong_FromUnsignedLongLong(statistics.parks),     PyLong_FromUnsignedLongLong(statistics.abandoned),
+      PyFloat_FromDouble(static_cast<double>(statistics.waited) / 1e9), PyFloat_FromDouble(static_cast<double>(statistics.longest) / 1e9),
+  };
+  for (Py_ssize_t i = 0; i < 6; ++i) {
+    PyStructSequence_SetItem(result, i, values[i]);
+    if (values[i] == nullptr) {
+      Py_DECREF(result);
+      return nullptr;
+    }
+  }
+  return result;
+}
+
+}  // namespace fairlock::python
+
+PyMODINIT_FUNC PyInit__locks() { return PyModuleDef_Init(&fairlock::python::module_definition); }

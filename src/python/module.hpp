@@ -1,0 +1,23 @@
+// The native module fairlock._locks: its types, and what they need of it.
+#pragma once
+
+#include <fairlock/statistics.hpp>
+
+#include "python.hpp"
+
+namespace fairlock::python {
+
+struct ModuleState {
+  PyTypeObject *lock, *rlock, *semaphore, *bounded_semaphore, *condition, *statistics;
+};
+
+extern PyModuleDef module_definition;
+
+// Of the module that defines the type of this object, or of a subclass of it.
+ModuleState& module_state(PyTypeObject* type);
+
+PyObject* new_statistics(PyObject* object, const Statistics& statistics);
+
+extern PyType_Spec lock_spec, rlock_spec, semaphore_spec, bounded_semaphore_spec, condition_spec;
+
+}  // namespace fairlock::python

@@ -1,0 +1,167 @@
+#include "primitive.hpp"
+
+#include <new>
+
+#include "module.hpp"
+#include "waits.hpp"
+
+namespace fairlock::python {
+
+Slow* slow_of(Primitive* self) {
+  Slow* slow = self->slow.load(std::memory_order_acquire);
+  if (slow != nullptr) [[likely]] return slow;
+  Slow* const mine = new (std::nothrow) Slow;
+  if (mine == nullptr) {
+    PyErr_NoMemory();
+    return nullptr;
+  }
+  if (!self->slow.compare_exchange_strong(slow, mine, std::memory_order_acq_rel)) {
+    delete mine;
+    return slow;
+  }
+#if defined(Py_GIL_DISABLED) && PY_VERSION_HEX >= 0x030E0000
+  // Threads share it: no more counting of references on every call. It will die in a collection, so not before it is contended.
+  PyUnstable_Object_EnableDeferredRefcount(reinterpret_cast<PyObject*>(self));
+#endif
+  return mine;
+}
+
+namespace {
+
+// Keeps `waiting` right on every way out, also when the thread ends in between.
+class InLine {
+ public:
+  explicit InLine(Slow& slow) : slow_(slow) { slow_.waiting.fetch_add(1, std::memory_order_relaxed); }
+  ~InLine() { slow_.waiting.fetch_sub(1, std::memory_order_relaxed); }
+  InLine(const InLine&) = delete;
+  InLine& operator=(const InLine&) = delete;
+
+ private:
+  Slow& slow_;
+};
+
+}  // namespace
+
+Outcome wait_for(Primitive* self, std::uint64_t deadline) {
+  if (deadline == 0) return Outcome::timed_out;
+  const Algorithm& algorithm = *self->algorithm;
+  Slow* const slow = slow_of(self);
+  if (slow == nullptr) return Outcome::error;
+#ifdef Py_GIL_DISABLED
+  // Still attached, and so only briefly: somebody may be waiting to stop the world. And only while nobody is in line, or whoever
+  // was just told to let others go first would be among them again.
+  for (int i = 0; i < 10 && slow->waiting.load(std::memory_order_relaxed) == 0; ++i) {
+    DefaultPlatform::pause(256);
+    if (algorithm.permits(self->state) > 0 && algorithm.try_acquire(self->state)) return Outcome::acquired;
+  }
+#endif
+  const InLine in_line(*slow);
+  const Wait wait(reinterpret_cast<PyObject*>(self));
+  Patience patience(deadline);
+  const bool acquired = slow->tally.count([&] { return algorithm.acquire(self->state, patience); });
+  if (!patience.attach()) return acquired ? Outcome::acquired : Outcome::timed_out;
+  if (acquired) algorithm.release(self->state, 1);  // it came while a handler raised
+  return Outcome::error;
+}
+
+void wait_detached(Primitive* self, Slow& slow, Patience& patience) {
+  const InLine in_line(slow);
+  const Wait wait(reinterpret_cast<PyObject*>(self));
+  patience.without_end();
+  slow.tally.count([&] { return self->algorithm->acquire(self->state, patience); });
+}
+
+bool wait_unconditionally(Primitive* self) {
+  Slow* const slow = slow_of(self);
+  if (slow == nullptr) return false;
+  Patience patience(never);
+  wait_detached(self, *slow, patience);
+  patience.attach();
+  return true;
+}
+
+PyObject* make(PyTypeObject* type, const Algorithm& algorithm, const Knobs& knobs) {
+  PyObject* const object = type->tp_alloc(type, 0);
+  if (object == nullptr) return nullptr;
+  auto* const self = as<Primitive>(object);
+  self->algorithm = &algorithm;
+  self->state = self->room;
+  algorithm.make(self->state, knobs);
+  return object;
+}
+
+bool set_up(Primitive* self, const Algorithm& algorithm, const Knobs& knobs) {
+  if (self->set_up) {
+    PyErr_Format(PyExc_RuntimeError, "this %s is in use: __init__ cannot be called again", Py_TYPE(self)->tp_name);
+    return false;
+  }
+  if (algorithm.bytes > sizeof self->room || algorithm.alignment > alignof(std::uint64_t)) {
+    void* const own = ::operator new(algorithm.bytes, std::align_val_t(algorithm.alignment), std::nothrow);
+    if (own == nullptr) {
+      PyErr_NoMemory();
+      return false;
+    }
+    self->state = own;
+  }
+  self->algorithm = &algorithm;
+  self->set_up = true;
+  algorithm.make(self->state, knobs);
+  return true;
+}
+
+void renew(Primitive* self, const Knobs& knobs) {
+  self->algorithm->make(self->state, knobs);
+  if (Slow* const slow = self->slow.load(std::memory_order_relaxed)) slow->waiting.store(0, std::memory_order_relaxed);
+}
+
+const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const char*, const char*), const Algorithm& otherwise, Knobs& knobs) {
+  const auto text = [](PyObject* object, const char* otherwise, const char* what) -> const char* {
+    if (object == nullptr || object == Py_None) return otherwise;
+    if (PyUnicode_Check(object)) return PyUnicode_AsUTF8(object);
+    PyErr_Format(PyExc_TypeError, "%s must be a string, not %.100s", what, Py_TYPE(object)->tp_name);
+    return nullptr;
+  };
+  if (choice.algorithm == nullptr && choice.waiting == nullptr && choice.platoon == nullptr && choice.skip == nullptr) return &otherwise;
+  const char* const name = text(choice.algorithm, otherwise.name, "algorithm");
+  if (name == nullptr) return nullptr;
+  const char* const waiting = text(choice.waiting, otherwise.waiting, "waiting");
+  if (waiting == nullptr) return nullptr;
+  (void)knobs;
+  return find(name, waiting);
+}
+
+void primitive_dealloc(PyObject* object) {
+  auto* const self = as<Primitive>(object);
+  PyTypeObject* const type = Py_TYPE(object);
+  PyObject_GC_UnTrack(object);
+  if (self->weak_references != nullptr) PyObject_ClearWeakRefs(object);
+  delete self->slow.load(std::memory_order_relaxed);
+  if (self->state != self->room) ::operator delete(self->state, std::align_val_t(self->algorithm->alignment));
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+int primitive_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  return 0;
+}
+
+PyObject* primitive_statistics(PyObject* object, PyObject*) {
+  const Slow* const slow = as<Primitive>(object)->slow.load(std::memory_order_acquire);
+  return new_statistics(object, slow == nullptr ? Statistics{} : slow->tally.statistics(0));
+}
+
+PyObject* refuse_to_pickle(PyObject* self, PyObject*) {
+  PyErr_Format(PyExc_TypeError, "cannot pickle '%s' object: it lives in one process; make a new one where it is unpickled (__getstate__ can leave it out)",
+               Py_TYPE(self)->tp_name);
+  return nullptr;
+}
+
+PyObject* get_algorithm(PyObject* self, void*) { return PyUnicode_FromString(as<Primitive>(self)->algorithm->name); }
+
+PyObject* get_waiting(PyObject* self, void*) {
+  const Slow* const slow = as<Primitive>(self)->slow.load(std::memory_order_acquire);
+  return PyLong_FromUnsignedLong(slow == nullptr ? 0 : slow->waiting.load(std::memory_order_relaxed));
+}
+
+}  // namespace fairlock::python

@@ -1,0 +1,72 @@
+// Primitive: what Lock, RLock, Semaphore and BoundedSemaphore share. An algorithm of the catalogue, the memory it works on, and the
+// way to wait for it.
+//
+//   field       holds                                                       written by
+//   algorithm   which one it is                                             the constructor
+//   state       the memory of the algorithm: `room`, or its own if that is  the constructor
+//               too small or not aligned enough
+//   slow        what only contended ones need; null before that             the first thread that waits
+//   set_up      __init__ was called: a second time it is refused            __init__
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "algorithm.hpp"
+#include "python.hpp"
+
+namespace fairlock::python {
+
+struct Slow {
+  std::atomic<std::uint32_t> waiting{0};
+  WaitTally<DefaultPlatform> tally{};
+};
+
+struct Primitive {
+  PyObject ob_base;
+  PyObject* weak_references;
+  const Algorithm* algorithm;
+  void* state;
+  std::atomic<Slow*> slow;
+  alignas(8) unsigned char room[24];
+  bool set_up;
+};
+
+enum class Outcome { error = -1, timed_out = 0, acquired = 1 };
+
+// After a try that failed. Waits in line, detached from the interpreter.
+Outcome wait_for(Primitive* self, std::uint64_t deadline);
+// The same for ever, whatever signals come: they are handled afterwards. False: no memory, and an exception is set.
+bool wait_unconditionally(Primitive* self);
+// The part of it that is done detached; for whoever is so already.
+void wait_detached(Primitive* self, Slow& slow, Patience& patience);
+
+// Makes it if need be. Null: no memory, and an exception is set.
+Slow* slow_of(Primitive* self);
+
+// For tp_new, which takes whatever a subclass is called with, for tp_init, and for _at_fork_reinit.
+PyObject* make(PyTypeObject* type, const Algorithm& algorithm, const Knobs& knobs);
+bool set_up(Primitive* self, const Algorithm& algorithm, const Knobs& knobs);
+void renew(Primitive* self, const Knobs& knobs);
+
+// Of a constructor: algorithm and waiting as strings; platoon and skip, each null if not given.
+struct Choice {
+  PyObject *algorithm = nullptr, *waiting = nullptr, *platoon = nullptr, *skip = nullptr;
+};
+const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const char*, const char*), const Algorithm& otherwise, Knobs& knobs);
+
+// --- slots and tables that the types have in common ---
+
+void primitive_dealloc(PyObject* self);
+int primitive_traverse(PyObject* self, visitproc visit, void* arg);
+PyObject* primitive_statistics(PyObject* self, PyObject*);
+PyObject* refuse_to_pickle(PyObject* self, PyObject*);
+PyObject* get_algorithm(PyObject* self, void*);
+PyObject* get_waiting(PyObject* self, void*);
+
+inline constexpr const char* statistics_doc =
+    "statistics()\n--\n\nWhat those went through who had to wait, as a fairlock.Statistics: contended, woken, parks, abandoned,\n"
+    "waited and longest (seconds). Kept since the first contention; uncontended acquisitions are not counted.";
+
+}  // namespace fairlock::python

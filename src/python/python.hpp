@@ -1,0 +1,35 @@
+// Python's C API, and what its versions spell differently.
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <structmember.h>  // the member kinds of 3.11
+
+namespace fairlock::python {
+
+// The calling thread's ident, as threading.get_ident() has it.
+inline unsigned long this_thread() {
+#if defined(__x86_64__) && defined(__GLIBC__)
+  return reinterpret_cast<unsigned long>(__builtin_thread_pointer());  // what pthread_self() returns, without the call
+#else
+  return PyThread_get_thread_ident();
+#endif
+}
+
+#ifdef Py_GIL_DISABLED
+inline constexpr bool free_threaded = true;
+#else
+inline constexpr bool free_threaded = false;
+#endif
+
+// Whether a method was called without any argument: the way that must be fast.
+inline bool no_arguments(Py_ssize_t count, PyObject* names) { return count == 0 && names == nullptr; }
+
+template <class T>
+T* as(PyObject* object) { return reinterpret_cast<T*>(object); }
+
+template <class F>
+PyCFunction method(F* function) { return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)); }
+
+}  // namespace fairlock::python

@@ -1,0 +1,247 @@
+// Semaphore and BoundedSemaphore.
+#include "module.hpp"
+#include "primitive.hpp"
+#include "timeout.hpp"
+
+namespace fairlock::python {
+
+namespace {
+
+struct SemaphoreObject : Primitive {
+  std::int64_t initial;
+};
+
+SemaphoreObject* semaphore_of(PyObject* object) { return as<SemaphoreObject>(object); }
+
+bool try_take(SemaphoreObject* self) {
+  if (self->algorithm == &fair_semaphore) [[likely]] return reinterpret_cast<FairCounter*>(self->room)->try_acquire();
+  return self->algorithm->try_acquire(self->state);
+}
+
+void give(SemaphoreObject* self, std::uint64_t permits) {
+  if (self->algorithm == &fair_semaphore) [[likely]] return reinterpret_cast<FairCounter*>(self->room)->release(permits);
+  self->algorithm->release(self->state, permits);
+}
+
+std::int64_t permits(const SemaphoreObject* self) { return self->algorithm->permits(self->state); }
+std::int64_t value(const SemaphoreObject* self) { return permits(self) < 0 ? 0 : permits(self); }
+
+PyObject* too_many(const SemaphoreObject* self) {
+  PyErr_Format(PyExc_OverflowError, "a semaphore of the algorithm '%s' has at most %llu permits", self->algorithm->name,
+               static_cast<unsigned long long>(self->algorithm->max));
+  return nullptr;
+}
+
+PyObject* make_semaphore(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* const self = make(type, fair_semaphore, Knobs{.permits = 1});
+  if (self != nullptr) semaphore_of(self)->initial = 1;
+  return self;
+}
+
+int init_semaphore(PyObject* object, PyObject* args, PyObject* kwargs) {
+  static const char* const names[] = {"value", "algorithm", "waiting", nullptr};
+  PyObject* given = nullptr;
+  Choice choice;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO$O:Semaphore", const_cast<char**>(names), &given, &choice.algorithm, &choice.waiting))
+    return -1;
+  std::int64_t initial = 1;
+  int overflow = 0;
+  if (given != nullptr) {
+    initial = PyLong_AsLongLongAndOverflow(given, &overflow);
+    if (initial == -1 && PyErr_Occurred() != nullptr) return -1;
+  }
+  if (initial < 0 && overflow <= 0) {
+    PyErr_SetString(PyExc_ValueError, "semaphore initial value must be >= 0");
+    return -1;
+  }
+  Knobs knobs;
+  const Algorithm* const algorithm = choose(choice, &semaphore_algorithm, fair_semaphore, knobs);
+  if (algorithm == nullptr) return -1;
+  if (overflow > 0 || static_cast<std::uint64_t>(initial) > algorithm->max) {
+    PyErr_Format(PyExc_OverflowError, "semaphore initial value is too large: the algorithm '%s' has at most %llu permits", algorithm->name,
+                 static_cast<unsigned long long>(algorithm->max));
+    return -1;
+  }
+  knobs.permits = static_cast<std::uint64_t>(initial);
+  if (!set_up(semaphore_of(object), *algorithm, knobs)) return -1;
+  semaphore_of(object)->initial = initial;
+  return 0;
+}
+
+PyObject* acquire_until(SemaphoreObject* self, std::uint64_t deadline) {
+  if (try_take(self)) [[likely]] Py_RETURN_TRUE;
+  switch (wait_for(self, deadline)) {
+    case Outcome::error: return nullptr;
+    case Outcome::timed_out: Py_RETURN_FALSE;
+    case Outcome::acquired: break;
+  }
+  Py_RETURN_TRUE;
+}
+
+PyObject* semaphore_acquire(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  if (no_arguments(count, names)) return acquire_until(semaphore_of(object), never);
+  const auto deadline = semaphore_deadline(args, count, names);
+  return deadline ? acquire_until(semaphore_of(object), *deadline) : nullptr;
+}
+
+PyObject* semaphore_enter(PyObject* object, PyObject*) { return acquire_until(semaphore_of(object), never); }
+
+// The n of release(n=1); 0: an exception is set.
+std::uint64_t release_count(SemaphoreObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
+  if (count + named > 1 || (named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "n") != 0)) {
+    PyErr_SetString(PyExc_TypeError, "release() takes at most one argument, n");
+    return 0;
+  }
+  int overflow = 0;
+  const long long n = PyLong_AsLongLongAndOverflow(args[0], &overflow);
+  if (n == -1 && PyErr_Occurred() != nullptr) return 0;
+  if (overflow < 0 || (overflow == 0 && n < 1)) {
+    PyErr_SetString(PyExc_ValueError, "n must be one or more");
+    return 0;
+  }
+  if (overflow > 0 || static_cast<std::uint64_t>(n) > self->algorithm->max) {
+    too_many(self);
+    return 0;
+  }
+  return static_cast<std::uint64_t>(n);
+}
+
+PyObject* release_several(SemaphoreObject* self, std::uint64_t n) {
+  if (permits(self) > static_cast<std::int64_t>(self->algorithm->max - n)) return too_many(self);
+  give(self, n);
+  Py_RETURN_NONE;
+}
+
+PyObject* semaphore_release(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  SemaphoreObject* const self = semaphore_of(object);
+  const std::uint64_t n = no_arguments(count, names) ? 1 : release_count(self, args, count, names);
+  return n == 0 ? nullptr : release_several(self, n);
+}
+
+PyObject* semaphore_exit(PyObject* object, PyObject* const*, Py_ssize_t) { return release_several(semaphore_of(object), 1); }
+
+// The look and the release must be one step, or two threads that each release too much would both get through. What acquires
+// meanwhile only makes room.
+PyObject* release_within_bound(SemaphoreObject* self, std::uint64_t n) {
+  bool fits;
+#ifdef Py_GIL_DISABLED
+  Py_BEGIN_CRITICAL_SECTION(self);
+#endif
+  fits = value(self) <= self->initial && n <= static_cast<std::uint64_t>(self->initial - value(self));
+  if (fits) give(self, n);
+#ifdef Py_GIL_DISABLED
+  Py_END_CRITICAL_SECTION();
+#endif
+  if (fits) Py_RETURN_NONE;
+  PyErr_Format(PyExc_ValueError, "Semaphore released too many times: it began with %lld", static_cast<long long>(self->initial));
+  return nullptr;
+}
+
+PyObject* bounded_release(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  SemaphoreObject* const self = semaphore_of(object);
+  const std::uint64_t n = no_arguments(count, names) ? 1 : release_count(self, args, count, names);
+  return n == 0 ? nullptr : release_within_bound(self, n);
+}
+
+PyObject* bounded_exit(PyObject* object, PyObject* const*, Py_ssize_t) { return release_within_bound(semaphore_of(object), 1); }
+
+PyObject* semaphore_repr(PyObject* object) {
+  const SemaphoreObject* const self = semaphore_of(object);
+  return PyUnicode_FromFormat("<%s at %p: value=%lld>", Py_TYPE(object)->tp_name, object, static_cast<long long>(value(self)));
+}
+
+PyObject* bounded_repr(PyObject* object) {
+  const SemaphoreObject* const self = semaphore_of(object);
+  return PyUnicode_FromFormat("<%s at %p: value=%lld/%lld>", Py_TYPE(object)->tp_name, object, static_cast<long long>(value(self)),
+                              static_cast<long long>(self->initial));
+}
+
+PyObject* semaphore_at_fork_reinit(PyObject* object, PyObject*) {
+  SemaphoreObject* const self = semaphore_of(object);
+  renew(self, Knobs{.permits = static_cast<std::uint64_t>(self->initial)});
+  Py_RETURN_NONE;
+}
+
+PyObject* get_value(PyObject* object, void*) { return PyLong_FromLongLong(value(semaphore_of(object))); }
+PyObject* get_initial(PyObject* object, void*) { return PyLong_FromLongLong(semaphore_of(object)->initial); }
+
+PyDoc_STRVAR(acquire_doc,
+             "acquire(blocking=True, timeout=None)\n--\n\n"
+             "Take a permit, waiting in line if there is none; tell whether it was taken.\n\n"
+             "A thread that waits with a timeout keeps its place in line like any other.");
+PyDoc_STRVAR(release_doc, "release(n=1)\n--\n\nGive n permits; wakes exactly those who are entitled to them.");
+PyDoc_STRVAR(bounded_release_doc, "release(n=1)\n--\n\nGive n permits back. ValueError if there would be more than at first.");
+PyDoc_STRVAR(semaphore_doc,
+             "Semaphore(value=1, algorithm='fair-semaphore', *, waiting='spin-then-park')\n--\n\n"
+             "A semaphore that lets nobody starve, with the interface of threading.Semaphore.\n\n"
+             "The default lets whoever comes by take a free permit, but passes the first in line by at most 4096 times and for about\n"
+             "125 microseconds. Strict FIFO is one word away: Semaphore(4, 'twa-semaphore').");
+PyDoc_STRVAR(bounded_doc,
+             "BoundedSemaphore(value=1, algorithm='fair-semaphore', *, waiting='spin-then-park')\n--\n\n"
+             "A Semaphore that never has more permits than it began with: release() raises ValueError instead.");
+
+PyMethodDef semaphore_methods[] = {
+    {"acquire", method(&semaphore_acquire), METH_FASTCALL | METH_KEYWORDS, acquire_doc},
+    {"release", method(&semaphore_release), METH_FASTCALL | METH_KEYWORDS, release_doc},
+    {"__enter__", &semaphore_enter, METH_NOARGS, nullptr},
+    {"__exit__", method(&semaphore_exit), METH_FASTCALL, nullptr},
+    {"statistics", &primitive_statistics, METH_NOARGS, statistics_doc},
+    {"_at_fork_reinit", &semaphore_at_fork_reinit, METH_NOARGS, nullptr},
+    {"__reduce__", &refuse_to_pickle, METH_NOARGS, nullptr},
+    {},
+};
+
+PyMethodDef bounded_methods[] = {
+    {"release", method(&bounded_release), METH_FASTCALL | METH_KEYWORDS, bounded_release_doc},
+    {"__exit__", method(&bounded_exit), METH_FASTCALL, nullptr},
+    {},
+};
+
+PyGetSetDef semaphore_getters[] = {
+    {"algorithm", &get_algorithm, nullptr, "The catalogue's name of the algorithm.", nullptr},
+    {"waiting", &get_waiting, nullptr, "How many threads wait in line, just now.", nullptr},
+    {"_value", &get_value, nullptr, "Permits to be had just now.", nullptr},
+    {},
+};
+
+PyGetSetDef bounded_getters[] = {
+    {"_initial_value", &get_initial, nullptr, "The permits that it began with.", nullptr},
+    {},
+};
+
+PyMemberDef semaphore_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Primitive, weak_references), READONLY, nullptr},
+    {},
+};
+
+PyType_Slot semaphore_slots[] = {
+    {Py_tp_doc, const_cast<char*>(semaphore_doc)},
+    {Py_tp_new, reinterpret_cast<void*>(&make_semaphore)},
+    {Py_tp_init, reinterpret_cast<void*>(&init_semaphore)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(&primitive_dealloc)},
+    {Py_tp_traverse, reinterpret_cast<void*>(&primitive_traverse)},
+    {Py_tp_repr, reinterpret_cast<void*>(&semaphore_repr)},
+    {Py_tp_methods, semaphore_methods},
+    {Py_tp_getset, semaphore_getters},
+    {Py_tp_members, semaphore_members},
+    {0, nullptr},
+};
+
+PyType_Slot bounded_slots[] = {
+    {Py_tp_doc, const_cast<char*>(bounded_doc)},
+    {Py_tp_traverse, reinterpret_cast<void*>(&primitive_traverse)},
+    {Py_tp_repr, reinterpret_cast<void*>(&bounded_repr)},
+    {Py_tp_methods, bounded_methods},
+    {Py_tp_getset, bounded_getters},
+    {0, nullptr},
+};
+
+constexpr unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE;
+
+}  // namespace
+
+PyType_Spec semaphore_spec{"fairlock.Semaphore", sizeof(SemaphoreObject), 0, flags, semaphore_slots};
+PyType_Spec bounded_semaphore_spec{"fairlock.BoundedSemaphore", sizeof(SemaphoreObject), 0, flags, bounded_slots};
+
+}  // namespace fairlock::python

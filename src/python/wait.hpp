@@ -1,0 +1,68 @@
+// A wait of a Python thread: detached from the interpreter, interruptible by signals, and visible to others while it lasts.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+
+#include <fairlock/platform/native.hpp>
+
+#include "python.hpp"
+
+namespace fairlock::python {
+
+// Only there Python's signal handlers run.
+bool on_main_thread();
+
+// How long a thread waits (until.hpp): to a deadline, or until a signal handler raises. Between construction and attach() the thread
+// is detached from the interpreter, except while a handler runs: then it is still in line, and may wait for other locks.
+class Patience {
+ public:
+  explicit Patience(std::uint64_t deadline) : deadline_(deadline), handles_signals_(on_main_thread()), state_(PyEval_SaveThread()) {}
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
+
+  // True: a handler raised, and the exception is set. Not a destructor: up to 3.13 a thread that comes back when the
+  // interpreter is finalizing ends here, by unwinding, and destructors must not do that.
+  bool attach() {
+    PyEval_RestoreThread(state_);
+    return raised_;
+  }
+
+  // From now on for what must be had in every case: signals wait until the thread is attached again.
+  void without_end() { endless_ = true; }
+
+  std::uint64_t deadline() const { return endless_ ? never : deadline_; }
+
+  bool interrupted() const {
+    if (endless_) return false;
+    if (!raised_ && (signalled_ || time_to_look())) handle_signals();
+    return raised_;
+  }
+
+  // A sleep that a signal ended leaves EINTR in errno.
+  void sleeping_on(const void* gate, Unpark) const {
+    if (gate != nullptr) sleeps_ = true, errno = 0;
+    else if (handles_signals_ && errno == EINTR) signalled_ = true;
+  }
+
+ private:
+  // Whoever waits without ever sleeping sees no EINTR.
+  bool time_to_look() const { return handles_signals_ && !sleeps_ && (++looks_ & 0xFFF) == 0; }
+
+  void handle_signals() const {
+    signalled_ = false;
+    PyEval_RestoreThread(state_);
+    raised_ = PyErr_CheckSignals() != 0;
+    state_ = PyEval_SaveThread();
+    errno = 0;
+  }
+
+  const std::uint64_t deadline_;
+  const bool handles_signals_;
+  bool endless_ = false;
+  mutable PyThreadState* state_;
+  mutable bool signalled_ = false, raised_ = false, sleeps_ = false;
+  mutable unsigned looks_ = 0;
+};
+
+}  // namespace fairlock::python
