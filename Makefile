@@ -17,10 +17,10 @@ RUN := PATH="$(abspath $(BIN)):$$PATH"
 export FAIRLOCK_NO_SYSTEM_PACKAGES
 
 .DEFAULT_GOAL := help
-.PHONY: help build test bench check soak lint clean system-packages
+.PHONY: help build test test-python bench check soak lint clean system-packages
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: $(VENV)/tools.stamp ## build the package and install it in the virtual environment
 	@echo "building fairlock"
@@ -28,6 +28,12 @@ build: $(VENV)/tools.stamp ## build the package and install it in the virtual en
 
 test: system-packages build ## set everything up and run all tests
 	@$(RUN) $(BIN)/pytest $(ARGS)
+
+# For a second Python, beside the one of `make test`: no lab, which takes long to build.
+test-python: $(VENV)/tools.stamp ## build the Python types alone and run their tests (PYTHON=python3.x VENV=.venv-3.x)
+	@echo "building the types of fairlock"
+	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps -C build-dir="build/types-{wheel_tag}" -C cmake.define.FAIRLOCK_LAB=OFF .
+	@$(RUN) $(BIN)/pytest tests/python $(ARGS)
 
 bench: system-packages build ## set everything up, run the benchmarks and print the comparison
 	@$(RUN) $(BIN)/python benchmarks/run.py $(ARGS)

@@ -1,8 +1,9 @@
 """Fair, scalable locks and semaphores, with the workshop to prove what they claim.
 
-``Lock``, ``RLock``, ``Semaphore``, ``BoundedSemaphore``, ``Condition``, ``Event`` and ``Barrier`` are used like their namesakes in
-``threading``, and let no thread starve. The command ``fairlock`` studies the algorithms behind them: ``fairlock list``, ``fairlock
-explain``, ``fairlock check``. ``python -m fairlock --include`` prints where the C++ headers are.
+``Lock``, ``RLock``, ``Semaphore``, ``BoundedSemaphore``, ``Condition``, ``Event`` and ``Barrier`` are used like their
+namesakes in ``threading``, and let no thread starve. The command ``fairlock`` studies the algorithms behind them:
+``fairlock list``, ``explain`` and ``check``. ``python -m fairlock --include`` prints where the C++ headers
+are.
 """
 
 __version__ = "0.1.0"
@@ -31,7 +32,7 @@ except ModuleNotFoundError as _error:
         if name not in __all__:
             raise AttributeError(f"module 'fairlock' has no attribute {name!r}")
         raise ImportError(
-            f"fairlock has no native module for Python {sys.version.split()[0]} on {sys.platform}. In a source tree: run `make build` "
-            "and start from another folder. Otherwise: `pip install fairlock` with this Python (3.11 or newer); where there is no "
-            "wheel, that needs a C++20 compiler."
+            f"fairlock has no native module for Python {sys.version.split()[0]} on {sys.platform}. In a source tree: "
+            "run `make build` and start from another folder. Otherwise: `pip install fairlock` with this Python (3.11 or "
+            "newer); where there is no wheel, that needs a C++20 compiler."
         ) from _missing

@@ -1,4 +1,4 @@
-"""Event and Barrier: those of ``threading``, over a condition of ours, whose waiters are notified in the order in which they came."""
+"""Event and Barrier: those of ``threading``, over a condition of ours."""
 
 from __future__ import annotations
 
