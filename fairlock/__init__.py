@@ -33,6 +33,6 @@ except ModuleNotFoundError as _error:
             raise AttributeError(f"module 'fairlock' has no attribute {name!r}")
         raise ImportError(
             f"fairlock has no native module for Python {sys.version.split()[0]} on {sys.platform}. In a source tree: "
-            "run `make build` and start from another folder. Otherwise: `pip install fairlock` with this Python (3.11 or "
-            "newer); where there is no wheel, that needs a C++20 compiler."
+            "run `make build` and start from another folder. Otherwise: `pip install fairlock` with Python 3.11 or "
+            "newer; where there is no wheel, that needs a C++20 compiler."
         ) from _missing

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import unittest
 
-import fairlock
 import pytest
+
+import fairlock
 
 lock_tests = pytest.importorskip("test.lock_tests", reason="this Python was installed without its tests")
 
