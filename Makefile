@@ -29,10 +29,12 @@ build: $(VENV)/tools.stamp ## build the package and install it in the virtual en
 test: system-packages build ## set everything up and run all tests
 	@$(RUN) $(BIN)/pytest $(ARGS)
 
-# For a second Python, beside the one of `make test`: no lab, which takes long to build.
-test-python: $(VENV)/tools.stamp ## build the Python types alone and run their tests (PYTHON=python3.x VENV=.venv-3.x)
+# Beside the environment of `make test` there may be others, for other Pythons. They have no lab, which takes long to build.
+types_only := $(if $(filter .venv,$(VENV)),,-C build-dir="build/types-{wheel_tag}" -C cmake.define.FAIRLOCK_LAB=OFF)
+
+test-python: $(VENV)/tools.stamp ## build and test the Python types alone (PYTHON=python3.x VENV=.venv-3.x for another Python)
 	@echo "building the types of fairlock"
-	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps -C build-dir="build/types-{wheel_tag}" -C cmake.define.FAIRLOCK_LAB=OFF .
+	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps $(types_only) .
 	@$(RUN) $(BIN)/pytest tests/python $(ARGS)
 
 bench: system-packages build ## set everything up, run the benchmarks and print the comparison

@@ -12,6 +12,7 @@ __all__ = [
     "TIMEOUT_MAX",
     "Barrier",
     "BoundedSemaphore",
+    "Capacitor",
     "Condition",
     "Event",
     "Lock",
@@ -21,7 +22,7 @@ __all__ = [
 ]
 
 try:
-    from fairlock._locks import TIMEOUT_MAX, BoundedSemaphore, Condition, Lock, RLock, Semaphore, Statistics
+    from fairlock._locks import TIMEOUT_MAX, BoundedSemaphore, Capacitor, Condition, Lock, RLock, Semaphore, Statistics
     from fairlock.events import Barrier, Event
 except ModuleNotFoundError as _error:
     _missing = _error

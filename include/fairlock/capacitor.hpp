@@ -4,7 +4,7 @@
 //   field             holds                                            written by
 //   inner_            the lock that is wrapped                         its own algorithm
 //   gate.semaphore    `platoon` permits at first                       arrivals (take one), the last of a platoon (all back)
-//   gate.departed     how many of this platoon have departed           each departure; the last of the platoon (0)
+//   gate.departures   how many of this platoon have departed           each departure; the last of the platoon (0)
 //
 //   nobody here: permits + departed == platoon       closed: no permits, and departed < platoon
 //
@@ -31,9 +31,30 @@
 namespace fairlock {
 inline namespace v0 {
 
+// How many of the platoon have departed. An RMW, because who abandons the inner lock, or fails to get it, departs without holding it.
+// Relaxed, because the permits carry the order: the last of the platoon clears the tally before it opens the gate for the next.
+template <Platform P>
+class Departures {
+ public:
+  // True for the last of the platoon: the permits of all of them are due.
+  bool depart(std::uint64_t platoon) {
+    if (departed_.fetch_add(1, order::relaxed) + 1 != platoon) return false;
+    departed_.store(0, order::relaxed);  // everybody has departed and nobody can arrive: no race
+    return true;
+  }
+  std::int64_t count() const { return static_cast<std::int64_t>(departed_.load(order::relaxed)); }
+
+  template <class V>
+  void fields(V&& visit) const { visit("departed", departed_); }
+
+ private:
+  typename P::template atomic<std::uint64_t> departed_;
+};
+
 struct CapacitorOptions {
   unsigned platoon = 10;
   Chance skip{};             // the probability that an arrival passes the capacitor by
+  bool at_run_time = false;  // these two are not known before that: set() says
   bool activate = false;     // arrive only when the inner lock cannot be had at once
   unsigned lanes = 1;        // capacitors before the one lock, chosen at random; a power of two
   bool late_depart = false;  // as in the listings: after the inner release
@@ -46,9 +67,9 @@ class Capacitor {
   static_assert(O.skip.valid(), "skip: a probability, from 0 to 1");
   static_assert(O.lanes != 0 && (O.lanes & (O.lanes - 1)) == 0, "lanes: a power of two");
   static_assert(!O.activate || TryLock<Inner>, "activate: only over a lock that can be tried");
-  static_assert(Semaphore::initial == O.platoon, "the semaphore begins with a permit for each of the platoon");
+  static_assert(Semaphore::initial == (O.at_run_time ? 0 : O.platoon), "the semaphore begins with a permit for each of the platoon");
 
-  static constexpr bool bounded = O.skip.times == 0 && !O.activate && O.lanes == 1;
+  static constexpr bool bounded = !O.at_run_time && O.skip.times == 0 && !O.activate && O.lanes == 1;
   static constexpr unsigned none = O.lanes;  // the lane of an episode that did not arrive
 
   struct Arrived {
@@ -77,6 +98,15 @@ class Capacitor {
     return p;
   }();
 
+  // Once, before the lock is used: at least one thread, and a probability.
+  void set(std::uint32_t platoon, Chance skip)
+    requires(O.at_run_time)
+  {
+    knobs_ = {platoon, skip};
+    for (auto& gate : gates_) gate.semaphore.release(platoon);
+  }
+  const auto& knobs() const { return knobs_; }
+
   Episode acquire() {
     if constexpr (O.activate)
       if (const auto inner = inner_.try_acquire()) return episode(*inner, none);
@@ -97,8 +127,9 @@ class Capacitor {
   std::optional<Episode> try_acquire()
     requires TryLock<Inner>
   {
-    if (inner_.locked() || (bounded && !gates_[0].semaphore.try_acquire())) return std::nullopt;
-    const auto lane = bounded ? 0 : none;
+    const bool arrives = knobs_.skip.times == 0 && !O.activate && O.lanes == 1;
+    if (inner_.locked() || (arrives && !gates_[0].semaphore.try_acquire())) return std::nullopt;
+    const auto lane = arrives ? 0 : none;
     if (const auto inner = inner_.try_acquire()) return episode(*inner, lane);
     depart(lane);
     return std::nullopt;
@@ -120,7 +151,7 @@ class Capacitor {
   // Held, or somebody has arrived and not departed.
   bool locked() const {
     bool busy = inner_.locked();
-    for (const auto& gate : gates_) busy |= gate.semaphore.value() + gate.departed.load(order::relaxed) != O.platoon;
+    for (const auto& gate : gates_) busy |= gate.semaphore.value() + gate.departures.count() != knobs_.platoon;
     return busy;
   }
 
@@ -133,16 +164,25 @@ class Capacitor {
  private:
   struct Gate {
     Semaphore semaphore;
-    typename P::template atomic<std::uint64_t> departed;
+    Departures<P> departures;
     template <class V>
     void fields(V&& visit) const {
       semaphore.fields(visit);
-      visit("departed", departed);
+      departures.fields(visit);
     }
   };
 
-  static unsigned choose() {
-    if (P::chance(O.skip)) return none;
+  struct Fixed {
+    static constexpr std::uint32_t platoon = O.platoon;
+    static constexpr Chance skip = O.skip;
+  };
+  struct Given {
+    std::uint32_t platoon;
+    Chance skip;
+  };
+
+  unsigned choose() const {
+    if (P::chance(knobs_.skip)) return none;
     unsigned lane = 0;
     for (unsigned lanes = 1; lanes < O.lanes; lanes *= 2) lane = lane * 2 + P::chance(Chance{1, 2});
     return lane;
@@ -150,12 +190,8 @@ class Capacitor {
 
   void depart(unsigned lane) {
     if (lane == none) return;
-    auto& [semaphore, departed] = gates_[lane];
-    // An RMW, because who abandons the inner lock, or fails to get it, departs without holding it. Relaxed, because the
-    // permits carry the order: the last of the platoon clears the tally before it opens the gate for the next.
-    if (departed.fetch_add(1, order::relaxed) + 1 != O.platoon) return;
-    departed.store(0, order::relaxed);  // everybody has departed and nobody can arrive: no race
-    semaphore.release(O.platoon);
+    auto& [semaphore, departures] = gates_[lane];
+    if (departures.depart(knobs_.platoon)) semaphore.release(knobs_.platoon);
   }
 
   static Episode episode(typename Inner::Episode inner, [[maybe_unused]] unsigned lane) {
@@ -167,6 +203,7 @@ class Capacitor {
     else return mine;
   }
 
+  [[no_unique_address]] std::conditional_t<O.at_run_time, Given, Fixed> knobs_;
   Placed<P, O.layout, Inner> inner_;
   Placed<P, O.layout, Gate> gates_[O.lanes];
 };

@@ -136,6 +136,9 @@ class Mutex {
 
   bool locked() const { return body_.lock.locked(); }
 
+  // The lock itself, for what only it has: knobs, say.
+  L& inner() { return body_.lock; }
+
   // Of a lock that counts (statistics.hpp).
   auto statistics() const
     requires requires(const L& lock) { lock.statistics(); }

@@ -18,11 +18,52 @@ M& in(void* memory) { return *static_cast<M*>(memory); }
 template <class M>
 const M& in(const void* memory) { return *static_cast<const M*>(memory); }
 
+// A capacitor of the catalogue with knobs that Python turns; any other lock as it is.
+template <class L>
+struct Adjustable {
+  using type = L;
+};
+template <class P, class S, class I, CapacitorOptions O>
+struct Adjustable<Capacitor<P, S, I, O>> {
+  static constexpr CapacitorOptions at_run_time() {
+    CapacitorOptions options = O;
+    options.at_run_time = true;
+    return options;
+  }
+  using type = Capacitor<P, GateSemaphore<P>, I, at_run_time()>;
+};
+
+// The skip of a capacitor where nobody says otherwise; -1: not a capacitor.
+
+template <class L>
+constexpr double usual_skip = -1;
+template <class P, class S, class I, CapacitorOptions O>
+constexpr double usual_skip<Capacitor<P, S, I, O>> = static_cast<double>(O.skip.times) / O.skip.of;
+
+Chance chance_of(double p) {
+  constexpr std::uint32_t of = 1'000'000'000;
+  return {static_cast<std::uint32_t>(p * of + 0.5), of};
+}
+
 template <class M>
-constexpr Algorithm of_lock(const char* name, const char* waiting) {
+constexpr bool has_knobs = requires(M& mutex) { mutex.inner().set(std::uint32_t{1}, Chance{}); };
+
+template <class M>
+constexpr Algorithm of_lock(const char* name, const char* waiting, double skip = -1) {
   return {
-      name, waiting, sizeof(M), alignof(M), 1,
-      [](void* memory, const Knobs&) { new (memory) M; },
+      name, waiting, sizeof(M), alignof(M), 1, skip,
+      [](void* memory, const Knobs& knobs) {
+        M* const made = new (memory) M;
+        if constexpr (has_knobs<M>) made->inner().set(knobs.platoon, chance_of(knobs.skip));
+      },
+      [](void* memory, std::uint64_t) {
+        if constexpr (has_knobs<M>) {
+          const auto knobs = in<M>(memory).inner().knobs();
+          (new (memory) M)->inner().set(knobs.platoon, knobs.skip);
+        } else {
+          new (memory) M;
+        }
+      },
       [](void* memory) { return in<M>(memory).try_lock(); },
       [](void* memory, const Patience& until) { return in<M>(memory).lock_until(until); },
       [](void* memory, std::uint64_t) { in<M>(memory).unlock(); },
@@ -33,8 +74,9 @@ constexpr Algorithm of_lock(const char* name, const char* waiting) {
 template <class S>
 constexpr Algorithm of_semaphore(const char* name, const char* waiting) {
   return {
-      name, waiting, sizeof(S), alignof(S), S::max(),
+      name, waiting, sizeof(S), alignof(S), S::max(), -1,
       [](void* memory, const Knobs& knobs) { new (memory) S(knobs.permits); },
+      [](void* memory, std::uint64_t permits) { new (memory) S(permits); },
       [](void* memory) { return in<S>(memory).try_acquire(); },
       [](void* memory, const Patience& until) { return in<S>(memory).acquire_until(until); },
       [](void* memory, std::uint64_t permits) { in<S>(memory).release(permits); },
@@ -44,6 +86,7 @@ constexpr Algorithm of_semaphore(const char* name, const char* waiting) {
 
 }  // namespace
 
+constexpr Algorithm gate = of_semaphore<GateSemaphore<DefaultPlatform>>("capacitor", "spin-then-park");
 constexpr Algorithm fair_lock = of_lock<FairMutex>("fair", "spin-then-park");
 constexpr Algorithm fair_semaphore = of_semaphore<FairCounter>("fair-semaphore", "spin-then-park");
 
@@ -68,7 +111,8 @@ template <class E, class W>
 const Algorithm* algorithm_of() {
   if constexpr (requires { typename E::Lock; }) {
     if (std::is_same_v<W, SpinThenPark> && E::name == fair_lock.name) return &fair_lock;
-    static constexpr Algorithm it = of_lock<Mutex<timed_form<typename E::Lock>, false>>(E::name.data(), W::name);
+    using Offered = Adjustable<typename E::Lock>;
+    static constexpr Algorithm it = of_lock<Mutex<timed_form<typename Offered::type>, false>>(E::name.data(), W::name, usual_skip<typename E::Lock>);
     return &it;
   } else {
     if (std::is_same_v<W, SpinThenPark> && E::name == fair_semaphore.name) return &fair_semaphore;

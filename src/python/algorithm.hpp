@@ -25,7 +25,9 @@ struct Algorithm {
   const char* waiting;
   std::size_t bytes, alignment;
   std::uint64_t max;  // permits
+  double skip;        // of a capacitor, unless told otherwise; below 0: it has neither platoon nor skip
   void (*make)(void*, const Knobs&);
+  void (*renew)(void*, std::uint64_t);  // as new, with so many permits: for the child of a fork
   bool (*try_acquire)(void*);
   bool (*acquire)(void*, const Patience&);  // detached; false: it gave up
   void (*release)(void*, std::uint64_t);
@@ -41,5 +43,10 @@ using FairMutex = Mutex<FairLock<DefaultPlatform>, false>;
 using FairCounter = FairSemaphore<DefaultPlatform>;
 extern const Algorithm fair_lock;
 extern const Algorithm fair_semaphore;
+
+// The gate of a capacitor around a lock of Python's own making.
+template <class P>
+using GateSemaphore = TwaSemaphore<P, TwaSemaphoreOptions{.fast_path = true}>;
+extern const Algorithm gate;
 
 }  // namespace fairlock::python

@@ -115,7 +115,10 @@ class InLine {
 // Has the lock again afterwards, unless a foreign one refuses.
 Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
   Slow* const slow = self->kind == Kind::foreign ? nullptr : slow_of(native(self));
-  if (self->kind != Kind::foreign && slow == nullptr) return Outcome::error;
+  if (self->kind != Kind::foreign && slow == nullptr) {
+    PyErr_NoMemory();
+    return Outcome::error;
+  }
   Saved saved;
   bool notified, raised;
   {
@@ -128,6 +131,7 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
     if (self->kind != Kind::foreign) {
       // Before we attach, which may take long: a thread that has the interpreter and waits for the lock would wait for us.
       LockObject* const lock = native(self);
+      patience.without_end();
       if (!try_take(lock)) wait_detached(lock, *slow, patience);
     }
     raised = patience.attach();
@@ -264,10 +268,8 @@ PyObject* condition_recursion_count(PyObject* object, PyObject*) {
 }
 
 PyObject* condition_at_fork_reinit(PyObject* object, PyObject*) {
-  ConditionObject* const self = condition_of(object);
-  new (&self->line) WaiterLine<DefaultPlatform>{};
-  self->waiting.store(0, std::memory_order_relaxed);
-  return PyObject_CallMethod(self->lock, "_at_fork_reinit", nullptr);
+  mend_condition(object);
+  return PyObject_CallMethod(condition_of(object)->lock, "_at_fork_reinit", nullptr);
 }
 
 PyObject* condition_repr(PyObject* object) {
@@ -396,5 +398,11 @@ PyType_Slot condition_slots[] = {
 
 PyType_Spec condition_spec{"fairlock.Condition", sizeof(ConditionObject), 0,
                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE, condition_slots};
+
+void mend_condition(PyObject* object) {
+  ConditionObject* const self = condition_of(object);
+  new (&self->line) WaiterLine<DefaultPlatform>{};
+  self->waiting.store(0, std::memory_order_relaxed);
+}
 
 }  // namespace fairlock::python

@@ -31,7 +31,8 @@ PyObject* not_mine() {
   Py_RETURN_TRUE;
 }
 
-PyObject* make_lock(PyTypeObject* type, PyObject*, PyObject*) { return make(type, fair_lock, Knobs{}); }
+PyObject* make_lock(PyTypeObject* type, PyObject*, PyObject*) { return make(type, Sort::lock, fair_lock, Knobs{}); }
+PyObject* make_rlock(PyTypeObject* type, PyObject*, PyObject*) { return make(type, Sort::rlock, fair_lock, Knobs{}); }
 
 int init_lock(PyObject* object, PyObject* args, PyObject* kwargs) {
   static const char* const names[] = {"algorithm", "waiting", "platoon", "skip", nullptr};
@@ -85,7 +86,7 @@ PyObject* lock_repr(PyObject* object) {
 
 PyObject* lock_at_fork_reinit(PyObject* object, PyObject*) {
   LockObject* const self = lock_of(object);
-  renew(self, Knobs{});
+  renew(self, 1);
   self->owner.store(0, std::memory_order_relaxed);
   self->count = 0;
   Py_RETURN_NONE;
@@ -248,7 +249,7 @@ PyMethodDef rlock_methods[] = {
 
 PyType_Slot rlock_slots[] = {
     {Py_tp_doc, const_cast<char*>(rlock_doc)},
-    {Py_tp_new, reinterpret_cast<void*>(&make_lock)},
+    {Py_tp_new, reinterpret_cast<void*>(&make_rlock)},
     {Py_tp_init, reinterpret_cast<void*>(&init_lock)},
     {Py_tp_dealloc, reinterpret_cast<void*>(&primitive_dealloc)},
     {Py_tp_traverse, reinterpret_cast<void*>(&primitive_traverse)},
@@ -265,5 +266,12 @@ constexpr unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS
 
 PyType_Spec lock_spec{"fairlock.Lock", sizeof(LockObject), 0, flags, lock_slots};
 PyType_Spec rlock_spec{"fairlock.RLock", sizeof(LockObject), 0, flags, rlock_slots};
+
+// Whoever was granted the lock but had not come back to the interpreter is no owner.
+void mend_lock(PyObject* object) {
+  LockObject* const self = lock_of(object);
+  renew(self, 1);
+  if (self->owner.load(std::memory_order_relaxed) != 0) try_take(self);
+}
 
 }  // namespace fairlock::python

@@ -2,6 +2,8 @@
 #include "module.hpp"
 
 #include "algorithm.hpp"
+#include "c_api.hpp"
+#include "fork.hpp"
 #include "timeout.hpp"
 #include "waits.hpp"
 
@@ -28,6 +30,7 @@ PyObject* waits(PyObject*, PyObject*) {
 }
 
 PyMethodDef functions[] = {
+    {"after_fork_in_child", &after_fork_in_child, METH_NOARGS, "after_fork_in_child()\n--\n\nFor os.register_at_fork: empties the lines of threads that are gone."},
     {"waits", &waits, METH_NOARGS, "waits()\n--\n\nWho waits for what, and since when: (thread ident, object, seconds) for each."},
     {},
 };
@@ -56,6 +59,12 @@ PyTypeObject* add_type(PyObject* module, PyType_Spec& spec, PyTypeObject* base =
   return as<PyTypeObject>(type);
 }
 
+bool add_object(PyObject* module, const char* name, PyObject* object) {
+  const bool added = object != nullptr && PyModule_AddObjectRef(module, name, object) == 0;
+  Py_XDECREF(object);
+  return added;
+}
+
 bool find_main_thread() {
   PyObject* const threading = PyImport_ImportModule("threading");
   PyObject* const thread = threading == nullptr ? nullptr : PyObject_CallMethod(threading, "main_thread", nullptr);
@@ -67,6 +76,27 @@ bool find_main_thread() {
   return PyErr_Occurred() == nullptr;
 }
 
+// Where there is fork.
+bool register_at_fork(PyObject* module) {
+  PyObject* const os = PyImport_ImportModule("os");
+  if (os == nullptr) return false;
+  PyObject* const registrar = PyObject_GetAttrString(os, "register_at_fork");
+  Py_DECREF(os);
+  if (registrar == nullptr) {
+    PyErr_Clear();
+    return true;
+  }
+  PyObject* const hook = PyObject_GetAttrString(module, "after_fork_in_child");
+  PyObject* const names = hook == nullptr ? nullptr : Py_BuildValue("{sN}", "after_in_child", hook);
+  PyObject* const nothing = PyTuple_New(0);
+  PyObject* const done = names == nullptr || nothing == nullptr ? nullptr : PyObject_Call(registrar, nothing, names);
+  Py_XDECREF(done);
+  Py_XDECREF(nothing);
+  Py_XDECREF(names);
+  Py_DECREF(registrar);
+  return done != nullptr;
+}
+
 int execute(PyObject* module) {
   if (this_thread() != PyThread_get_thread_ident()) {
     PyErr_SetString(PyExc_ImportError, "fairlock was built for another C library: build it on this machine (pip install --no-binary fairlock fairlock)");
@@ -74,21 +104,19 @@ int execute(PyObject* module) {
   }
   ModuleState& state = state_of(module);
   state.statistics = PyStructSequence_NewType(&statistics_description);
-  if (!find_main_thread() || (state.lock = add_type(module, lock_spec)) == nullptr ||
+  if (!find_main_thread() || !register_at_fork(module) || (state.lock = add_type(module, lock_spec)) == nullptr ||
       (state.rlock = add_type(module, rlock_spec)) == nullptr || (state.semaphore = add_type(module, semaphore_spec)) == nullptr ||
       (state.bounded_semaphore = add_type(module, bounded_semaphore_spec, state.semaphore)) == nullptr ||
-      (state.condition = add_type(module, condition_spec)) == nullptr || state.statistics == nullptr ||
+      (state.condition = add_type(module, condition_spec)) == nullptr ||
+      (state.capacitor = add_type(module, capacitor_spec)) == nullptr || state.statistics == nullptr ||
       PyModule_AddType(module, state.statistics) < 0)
     return -1;
-  PyObject* const longest = PyFloat_FromDouble(timeout_max);
-  const int added = PyModule_AddObjectRef(module, "TIMEOUT_MAX", longest);
-  Py_XDECREF(longest);
-  return added;
+  return add_object(module, "TIMEOUT_MAX", PyFloat_FromDouble(timeout_max)) && add_object(module, "c_api", new_c_api()) ? 0 : -1;
 }
 
 template <class F>
 void for_each_type(ModuleState& state, F visit) {
-  for (PyTypeObject** type : {&state.lock, &state.rlock, &state.semaphore, &state.bounded_semaphore, &state.condition, &state.statistics}) visit(*type);
+  for (PyTypeObject** type : {&state.lock, &state.rlock, &state.semaphore, &state.bounded_semaphore, &state.condition, &state.capacitor, &state.statistics}) visit(*type);
 }
 
 int traverse(PyObject* module, visitproc visit, void* arg) {
@@ -122,6 +150,7 @@ PyModuleDef module_definition{
 };
 
 bool on_main_thread() { return this_thread() == main_thread.load(std::memory_order_relaxed); }
+void set_main_thread(unsigned long thread) { main_thread.store(thread, std::memory_order_relaxed); }
 
 ModuleState& module_state(PyTypeObject* type) { return state_of(PyType_GetModuleByDef(type, &module_definition)); }
 

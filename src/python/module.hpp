@@ -8,7 +8,7 @@
 namespace fairlock::python {
 
 struct ModuleState {
-  PyTypeObject *lock, *rlock, *semaphore, *bounded_semaphore, *condition, *statistics;
+  PyTypeObject *lock, *rlock, *semaphore, *bounded_semaphore, *condition, *capacitor, *statistics;
 };
 
 extern PyModuleDef module_definition;
@@ -18,6 +18,11 @@ ModuleState& module_state(PyTypeObject* type);
 
 PyObject* new_statistics(PyObject* object, const Statistics& statistics);
 
-extern PyType_Spec lock_spec, rlock_spec, semaphore_spec, bounded_semaphore_spec, condition_spec;
+extern PyType_Spec lock_spec, rlock_spec, semaphore_spec, bounded_semaphore_spec, condition_spec, capacitor_spec;
+
+// In the child of a fork: with an empty line, and held as it was.
+void mend_lock(PyObject* lock);
+void mend_semaphore(PyObject* semaphore);
+void mend_condition(PyObject* condition);
 
 }  // namespace fairlock::python

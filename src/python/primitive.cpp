@@ -11,19 +11,9 @@ Slow* slow_of(Primitive* self) {
   Slow* slow = self->slow.load(std::memory_order_acquire);
   if (slow != nullptr) [[likely]] return slow;
   Slow* const mine = new (std::nothrow) Slow;
-  if (mine == nullptr) {
-    PyErr_NoMemory();
-    return nullptr;
-  }
-  if (!self->slow.compare_exchange_strong(slow, mine, std::memory_order_acq_rel)) {
-    delete mine;
-    return slow;
-  }
-#if defined(Py_GIL_DISABLED) && PY_VERSION_HEX >= 0x030E0000
-  // Threads share it: no more counting of references on every call. It will die in a collection, so not before it is contended.
-  PyUnstable_Object_EnableDeferredRefcount(reinterpret_cast<PyObject*>(self));
-#endif
-  return mine;
+  if (mine == nullptr || self->slow.compare_exchange_strong(slow, mine, std::memory_order_acq_rel)) return mine;
+  delete mine;
+  return slow;
 }
 
 namespace {
@@ -40,13 +30,26 @@ class InLine {
   Slow& slow_;
 };
 
+// Threads share the object: no more counting of references on every call. It will then die in a collection, so not before it is
+// contended.
+void share([[maybe_unused]] Primitive* self, [[maybe_unused]] Slow& slow) {
+#if defined(Py_GIL_DISABLED) && PY_VERSION_HEX >= 0x030E0000
+  if (!slow.shared.load(std::memory_order_relaxed) && !slow.shared.exchange(true))
+    PyUnstable_Object_EnableDeferredRefcount(reinterpret_cast<PyObject*>(self));
+#endif
+}
+
 }  // namespace
 
 Outcome wait_for(Primitive* self, std::uint64_t deadline) {
   if (deadline == 0) return Outcome::timed_out;
   const Algorithm& algorithm = *self->algorithm;
   Slow* const slow = slow_of(self);
-  if (slow == nullptr) return Outcome::error;
+  if (slow == nullptr) {
+    PyErr_NoMemory();
+    return Outcome::error;
+  }
+  share(self, *slow);
 #ifdef Py_GIL_DISABLED
   // Still attached, and so only briefly: somebody may be waiting to stop the world. And only while nobody is in line, or whoever
   // was just told to let others go first would be among them again.
@@ -55,35 +58,37 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
     if (algorithm.permits(self->state) > 0 && algorithm.try_acquire(self->state)) return Outcome::acquired;
   }
 #endif
-  const InLine in_line(*slow);
-  const Wait wait(reinterpret_cast<PyObject*>(self));
   Patience patience(deadline);
-  const bool acquired = slow->tally.count([&] { return algorithm.acquire(self->state, patience); });
+  const bool acquired = wait_detached(self, *slow, patience);
   if (!patience.attach()) return acquired ? Outcome::acquired : Outcome::timed_out;
   if (acquired) algorithm.release(self->state, 1);  // it came while a handler raised
   return Outcome::error;
 }
 
-void wait_detached(Primitive* self, Slow& slow, Patience& patience) {
+bool wait_detached(Primitive* self, Slow& slow, Patience& patience) {
   const InLine in_line(slow);
   const Wait wait(reinterpret_cast<PyObject*>(self));
-  patience.without_end();
-  slow.tally.count([&] { return self->algorithm->acquire(self->state, patience); });
+  return slow.tally.count([&] { return self->algorithm->acquire(self->state, patience); });
 }
 
 bool wait_unconditionally(Primitive* self) {
   Slow* const slow = slow_of(self);
-  if (slow == nullptr) return false;
+  if (slow == nullptr) {
+    PyErr_NoMemory();
+    return false;
+  }
   Patience patience(never);
+  patience.without_end();
   wait_detached(self, *slow, patience);
   patience.attach();
   return true;
 }
 
-PyObject* make(PyTypeObject* type, const Algorithm& algorithm, const Knobs& knobs) {
+PyObject* make(PyTypeObject* type, Sort sort, const Algorithm& algorithm, const Knobs& knobs) {
   PyObject* const object = type->tp_alloc(type, 0);
   if (object == nullptr) return nullptr;
   auto* const self = as<Primitive>(object);
+  self->sort = sort;
   self->algorithm = &algorithm;
   self->state = self->room;
   algorithm.make(self->state, knobs);
@@ -109,8 +114,8 @@ bool set_up(Primitive* self, const Algorithm& algorithm, const Knobs& knobs) {
   return true;
 }
 
-void renew(Primitive* self, const Knobs& knobs) {
-  self->algorithm->make(self->state, knobs);
+void renew(Primitive* self, std::uint64_t permits) {
+  self->algorithm->renew(self->state, permits);
   if (Slow* const slow = self->slow.load(std::memory_order_relaxed)) slow->waiting.store(0, std::memory_order_relaxed);
 }
 
@@ -126,8 +131,36 @@ const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const cha
   if (name == nullptr) return nullptr;
   const char* const waiting = text(choice.waiting, otherwise.waiting, "waiting");
   if (waiting == nullptr) return nullptr;
-  (void)knobs;
-  return find(name, waiting);
+  const Algorithm* const algorithm = find(name, waiting);
+  if (algorithm == nullptr) return nullptr;
+  if (algorithm->skip < 0 && (choice.platoon != nullptr || choice.skip != nullptr)) {
+    PyErr_Format(PyExc_ValueError, "'%s' has neither platoon nor skip: these are knobs of the capacitors, such as 'capacitor-tts'", name);
+    return nullptr;
+  }
+  knobs.skip = algorithm->skip < 0 ? 0 : algorithm->skip;
+  return turn_knobs(choice.platoon, choice.skip, knobs) ? algorithm : nullptr;
+}
+
+bool turn_knobs(PyObject* platoon, PyObject* skip, Knobs& knobs) {
+  if (platoon != nullptr) {
+    int overflow = 0;
+    const long long threads = PyLong_AsLongLongAndOverflow(platoon, &overflow);
+    if (threads == -1 && PyErr_Occurred() != nullptr) return false;
+    if (overflow != 0 || threads < 1 || threads > max_platoon) {
+      PyErr_Format(PyExc_ValueError, "platoon must be from 1 to %lld threads, not %R", max_platoon, platoon);
+      return false;
+    }
+    knobs.platoon = static_cast<unsigned>(threads);
+  }
+  if (skip != nullptr) {
+    knobs.skip = PyFloat_AsDouble(skip);
+    if (knobs.skip == -1.0 && PyErr_Occurred() != nullptr) return false;
+    if (!(knobs.skip >= 0 && knobs.skip <= 1)) {
+      PyErr_Format(PyExc_ValueError, "skip must be a probability, from 0 to 1, not %R", skip);
+      return false;
+    }
+  }
+  return true;
 }
 
 void primitive_dealloc(PyObject* object) {

@@ -7,6 +7,7 @@
 //               too small or not aligned enough
 //   slow        what only contended ones need; null before that             the first thread that waits
 //   set_up      __init__ was called: a second time it is refused            __init__
+//   sort        which type it is, or a subclass of that                     the constructor
 #pragma once
 
 #include <atomic>
@@ -20,8 +21,11 @@ namespace fairlock::python {
 
 struct Slow {
   std::atomic<std::uint32_t> waiting{0};
+  std::atomic<bool> shared{false};  // free-threaded: references to the object are no longer counted on every call
   WaitTally<DefaultPlatform> tally{};
 };
+
+enum class Sort : std::uint8_t { lock, rlock, semaphore, bounded_semaphore, capacitor };
 
 struct Primitive {
   PyObject ob_base;
@@ -31,6 +35,7 @@ struct Primitive {
   std::atomic<Slow*> slow;
   alignas(8) unsigned char room[24];
   bool set_up;
+  Sort sort;
 };
 
 enum class Outcome { error = -1, timed_out = 0, acquired = 1 };
@@ -39,21 +44,23 @@ enum class Outcome { error = -1, timed_out = 0, acquired = 1 };
 Outcome wait_for(Primitive* self, std::uint64_t deadline);
 // The same for ever, whatever signals come: they are handled afterwards. False: no memory, and an exception is set.
 bool wait_unconditionally(Primitive* self);
-// The part of it that is done detached; for whoever is so already.
-void wait_detached(Primitive* self, Slow& slow, Patience& patience);
+// The part of it that is done detached; for whoever is so already. False: the deadline of `patience` has passed.
+bool wait_detached(Primitive* self, Slow& slow, Patience& patience);
 
-// Makes it if need be. Null: no memory, and an exception is set.
+// Makes it if need be. Null: no memory.
 Slow* slow_of(Primitive* self);
 
 // For tp_new, which takes whatever a subclass is called with, for tp_init, and for _at_fork_reinit.
-PyObject* make(PyTypeObject* type, const Algorithm& algorithm, const Knobs& knobs);
+PyObject* make(PyTypeObject* type, Sort sort, const Algorithm& algorithm, const Knobs& knobs);
 bool set_up(Primitive* self, const Algorithm& algorithm, const Knobs& knobs);
-void renew(Primitive* self, const Knobs& knobs);
+void renew(Primitive* self, std::uint64_t permits);
 
 // Of a constructor: algorithm and waiting as strings; platoon and skip, each null if not given.
 struct Choice {
   PyObject *algorithm = nullptr, *waiting = nullptr, *platoon = nullptr, *skip = nullptr;
 };
+inline constexpr long long max_platoon = 1'000'000;
+bool turn_knobs(PyObject* platoon, PyObject* skip, Knobs& knobs);  // each null if not given; false: an exception is set
 const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const char*, const char*), const Algorithm& otherwise, Knobs& knobs);
 
 // --- slots and tables that the types have in common ---

@@ -1,6 +1,7 @@
 // Semaphore and BoundedSemaphore.
+#include "semaphore.hpp"
+
 #include "module.hpp"
-#include "primitive.hpp"
 #include "timeout.hpp"
 
 namespace fairlock::python {
@@ -32,11 +33,14 @@ PyObject* too_many(const SemaphoreObject* self) {
   return nullptr;
 }
 
-PyObject* make_semaphore(PyTypeObject* type, PyObject*, PyObject*) {
-  PyObject* const self = make(type, fair_semaphore, Knobs{.permits = 1});
+PyObject* make_with_one(PyTypeObject* type, Sort sort) {
+  PyObject* const self = make(type, sort, fair_semaphore, Knobs{.permits = 1});
   if (self != nullptr) semaphore_of(self)->initial = 1;
   return self;
 }
+
+PyObject* make_semaphore(PyTypeObject* type, PyObject*, PyObject*) { return make_with_one(type, Sort::semaphore); }
+PyObject* make_bounded(PyTypeObject* type, PyObject*, PyObject*) { return make_with_one(type, Sort::bounded_semaphore); }
 
 int init_semaphore(PyObject* object, PyObject* args, PyObject* kwargs) {
   static const char* const names[] = {"value", "algorithm", "waiting", nullptr};
@@ -119,7 +123,11 @@ PyObject* semaphore_release(PyObject* object, PyObject* const* args, Py_ssize_t 
   return n == 0 ? nullptr : release_several(self, n);
 }
 
-PyObject* semaphore_exit(PyObject* object, PyObject* const*, Py_ssize_t) { return release_several(semaphore_of(object), 1); }
+PyObject* semaphore_exit(PyObject* object, PyObject* const*, Py_ssize_t) { return release_one(object); }
+
+bool within_bound(const SemaphoreObject* self, std::uint64_t n) {
+  return value(self) <= self->initial && n <= static_cast<std::uint64_t>(self->initial - value(self));
+}
 
 // The look and the release must be one step, or two threads that each release too much would both get through. What acquires
 // meanwhile only makes room.
@@ -128,7 +136,7 @@ PyObject* release_within_bound(SemaphoreObject* self, std::uint64_t n) {
 #ifdef Py_GIL_DISABLED
   Py_BEGIN_CRITICAL_SECTION(self);
 #endif
-  fits = value(self) <= self->initial && n <= static_cast<std::uint64_t>(self->initial - value(self));
+  fits = within_bound(self, n);
   if (fits) give(self, n);
 #ifdef Py_GIL_DISABLED
   Py_END_CRITICAL_SECTION();
@@ -144,8 +152,6 @@ PyObject* bounded_release(PyObject* object, PyObject* const* args, Py_ssize_t co
   return n == 0 ? nullptr : release_within_bound(self, n);
 }
 
-PyObject* bounded_exit(PyObject* object, PyObject* const*, Py_ssize_t) { return release_within_bound(semaphore_of(object), 1); }
-
 PyObject* semaphore_repr(PyObject* object) {
   const SemaphoreObject* const self = semaphore_of(object);
   return PyUnicode_FromFormat("<%s at %p: value=%lld>", Py_TYPE(object)->tp_name, object, static_cast<long long>(value(self)));
@@ -159,7 +165,7 @@ PyObject* bounded_repr(PyObject* object) {
 
 PyObject* semaphore_at_fork_reinit(PyObject* object, PyObject*) {
   SemaphoreObject* const self = semaphore_of(object);
-  renew(self, Knobs{.permits = static_cast<std::uint64_t>(self->initial)});
+  renew(self, static_cast<std::uint64_t>(self->initial));
   Py_RETURN_NONE;
 }
 
@@ -194,7 +200,6 @@ PyMethodDef semaphore_methods[] = {
 
 PyMethodDef bounded_methods[] = {
     {"release", method(&bounded_release), METH_FASTCALL | METH_KEYWORDS, bounded_release_doc},
-    {"__exit__", method(&bounded_exit), METH_FASTCALL, nullptr},
     {},
 };
 
@@ -230,6 +235,7 @@ PyType_Slot semaphore_slots[] = {
 
 PyType_Slot bounded_slots[] = {
     {Py_tp_doc, const_cast<char*>(bounded_doc)},
+    {Py_tp_new, reinterpret_cast<void*>(&make_bounded)},
     {Py_tp_traverse, reinterpret_cast<void*>(&primitive_traverse)},
     {Py_tp_repr, reinterpret_cast<void*>(&bounded_repr)},
     {Py_tp_methods, bounded_methods},
@@ -243,5 +249,20 @@ constexpr unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS
 
 PyType_Spec semaphore_spec{"fairlock.Semaphore", sizeof(SemaphoreObject), 0, flags, semaphore_slots};
 PyType_Spec bounded_semaphore_spec{"fairlock.BoundedSemaphore", sizeof(SemaphoreObject), 0, flags, bounded_slots};
+
+PyObject* release_one(PyObject* object) {
+  SemaphoreObject* const self = semaphore_of(object);
+  return self->sort == Sort::bounded_semaphore ? release_within_bound(self, 1) : release_several(self, 1);
+}
+
+bool release_one_detached(Primitive* semaphore) {
+  auto* const self = static_cast<SemaphoreObject*>(semaphore);
+  const bool bounded = self->sort == Sort::bounded_semaphore;
+  if (bounded ? !within_bound(self, 1) : permits(self) >= static_cast<std::int64_t>(self->algorithm->max)) return false;
+  give(self, 1);
+  return true;
+}
+
+void mend_semaphore(PyObject* object) { renew(semaphore_of(object), static_cast<std::uint64_t>(value(semaphore_of(object)))); }
 
 }  // namespace fairlock::python

@@ -73,6 +73,11 @@ DeadlineOrError deadline_after(PyObject* object) {
   return after(*seconds);
 }
 
+std::uint64_t deadline_in_nanoseconds(std::int64_t timeout) {
+  if (timeout < 0) return never;
+  return timeout == 0 ? 0 : steady_now() + static_cast<std::uint64_t>(timeout);
+}
+
 DeadlineOrError lock_deadline(PyObject* const* args, Py_ssize_t count, PyObject* names) {
   Given given;
   if (!parse(args, count, names, given)) return std::nullopt;

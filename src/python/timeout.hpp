@@ -17,6 +17,9 @@ using DeadlineOrError = std::optional<std::uint64_t>;
 // Seconds from now as a deadline of the steady clock; nothing: an exception is set. Below 0 it has passed.
 DeadlineOrError deadline_after(PyObject* seconds);
 
+// So many nanoseconds from now; negative: never.
+std::uint64_t deadline_in_nanoseconds(std::int64_t timeout);
+
 // acquire(blocking=True, timeout=-1) of a lock, where -1 means for ever and other negative numbers are an error.
 DeadlineOrError lock_deadline(PyObject* const* args, Py_ssize_t count, PyObject* names);
 

@@ -12,12 +12,16 @@ namespace fairlock::python {
 
 // Only there Python's signal handlers run.
 bool on_main_thread();
+void set_main_thread(unsigned long thread);
 
 // How long a thread waits (until.hpp): to a deadline, or until a signal handler raises. Between construction and attach() the thread
 // is detached from the interpreter, except while a handler runs: then it is still in line, and may wait for other locks.
 class Patience {
  public:
   explicit Patience(std::uint64_t deadline) : deadline_(deadline), handles_signals_(on_main_thread()), state_(PyEval_SaveThread()) {}
+  // Of a thread that is detached already, and cannot handle signals.
+  struct Detached {};
+  Patience(std::uint64_t deadline, Detached) : deadline_(deadline), handles_signals_(false), state_(nullptr) {}
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
 

@@ -1,5 +1,6 @@
 #include "waits.hpp"
 
+#include <algorithm>
 #include <mutex>
 
 #include <fairlock/episode.hpp>
@@ -14,9 +15,6 @@ namespace {
 // The waits of one thread. Guarded, because whoever looks takes references to what is waited for, and those are sure to be
 // valid only while the wait lasts.
 struct Waiter {
-  Waiter();
-  ~Waiter();
-
   TasLock<Native<Yield>> guard{};
   Wait* innermost = nullptr;
   unsigned long thread = this_thread();
@@ -26,31 +24,41 @@ struct Waiter {
 struct Waiters {
   std::mutex mutex;
   Waiter* first = nullptr;
+
+  void link(Waiter& waiter) {
+    waiter.next = first;
+    if (first != nullptr) first->before = &waiter;
+    first = &waiter;
+  }
+  void unlink(Waiter& waiter) {
+    if (waiter.next != nullptr) waiter.next->before = waiter.before;
+    (waiter.before != nullptr ? waiter.before->next : first) = waiter.next;
+  }
 };
 
-// Never destroyed: daemon threads outlive everything. A union, because in the child of a fork it is made anew.
+// Never destroyed: daemon threads outlive everything.
 union Everyone {
   Waiters waiters;
   Everyone() : waiters() {}
   ~Everyone() {}
 } everyone;
 
-Waiter::Waiter() {
-  const std::lock_guard held(everyone.waiters.mutex);
-  next = everyone.waiters.first;
-  if (next != nullptr) next->before = this;
-  everyone.waiters.first = this;
-}
-
-Waiter::~Waiter() {
-  const std::lock_guard held(everyone.waiters.mutex);
-  if (next != nullptr) next->before = before;
-  (before != nullptr ? before->next : everyone.waiters.first) = next;
-}
+struct Mine {
+  Waiter* const waiter = new Waiter;
+  Mine() {
+    const std::lock_guard held(everyone.waiters.mutex);
+    everyone.waiters.link(*waiter);
+  }
+  ~Mine() {
+    const std::lock_guard held(everyone.waiters.mutex);
+    everyone.waiters.unlink(*waiter);
+    delete waiter;
+  }
+};
 
 Waiter& mine() {
-  static thread_local Waiter waiter;
-  return waiter;
+  static thread_local Mine mine;
+  return *mine.waiter;
 }
 
 }  // namespace
@@ -78,12 +86,30 @@ std::vector<WaitSeen> waits_now() {
   return seen;
 }
 
-void forget_other_threads() {
-  new (&everyone.waiters) Waiters;  // the mutex may have been held by a thread that is gone
-  Waiter& waiter = mine();
-  waiter.thread = this_thread();
-  waiter.next = waiter.before = nullptr;
-  everyone.waiters.first = &waiter;
+std::vector<PyObject*> forget_other_threads() {
+  // Nobody else runs: no guards, which may have been held by those who are gone.
+  Waiter& me = mine();
+  std::vector<PyObject*> objects;
+  const auto waited_for_by = [](const Waiter& waiter, const PyObject* object) {
+    for (const Wait* wait = waiter.innermost; wait != nullptr; wait = wait->outer)
+      if (wait->object == object) return true;
+    return false;
+  };
+  for (Waiter* waiter = everyone.waiters.first; waiter != nullptr;) {
+    Waiter* const next = waiter->next;
+    if (waiter != &me) {
+      for (const Wait* wait = waiter->innermost; wait != nullptr; wait = wait->outer)
+        if (!waited_for_by(me, wait->object) && std::find(objects.begin(), objects.end(), wait->object) == objects.end())
+          objects.push_back(wait->object);
+      delete waiter;
+    }
+    waiter = next;
+  }
+  new (&everyone.waiters) Waiters;
+  me.thread = this_thread();
+  me.before = nullptr;
+  everyone.waiters.link(me);
+  return objects;
 }
 
 }  // namespace fairlock::python

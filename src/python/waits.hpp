@@ -1,7 +1,8 @@
 // Who waits for what just now: what fairlock.dump() shows, and what the child of a fork must mend.
 //
 // A Wait is on the stack of the thread that waits, and a thread has several when a signal handler waits during a wait. Each thread has
-// a list of its own, so that those who begin to wait do not wait for each other; a list is linked once, at the thread's first wait.
+// a list of its own, so that those who begin to wait do not wait for each other; a list is linked once, at the thread's first wait. It
+// is on the heap, where the child of a fork still finds it; so are, for a moment, the stacks of the threads that are gone.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,8 @@ struct WaitSeen {
 // All waits of this moment; of one thread, the innermost first.
 std::vector<WaitSeen> waits_now();
 
-// In the child of a fork: the other threads are gone, and their lists with them.
-void forget_other_threads();
+// In the child of a fork, where the other threads are gone: what they waited for (borrowed; the references that they held are never
+// given back), except what the calling thread waits for itself.
+std::vector<PyObject*> forget_other_threads();
 
 }  // namespace fairlock::python

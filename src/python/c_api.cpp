@@ -1,0 +1,99 @@
+#include "c_api.hpp"
+
+#include <fairlock/python.h>
+
+#include "lock.hpp"
+#include "module.hpp"
+#include "semaphore.hpp"
+#include "timeout.hpp"
+
+namespace fairlock::python {
+
+namespace {
+
+bool known(PyObject* object) {
+  PyObject* const module = PyType_GetModuleByDef(Py_TYPE(object), &module_definition);
+  if (module == nullptr) {
+    PyErr_Clear();
+    return false;
+  }
+  const ModuleState& state = *static_cast<ModuleState*>(PyModule_GetState(module));
+  return PyObject_TypeCheck(object, state.lock) || PyObject_TypeCheck(object, state.rlock) || PyObject_TypeCheck(object, state.semaphore);
+}
+
+bool expect_known(PyObject* object) {
+  if (known(object)) return true;
+  PyErr_Format(PyExc_TypeError, "expected a fairlock Lock, RLock, Semaphore or BoundedSemaphore, not %.100s", Py_TYPE(object)->tp_name);
+  return false;
+}
+
+// Once more, by the thread that holds it.
+bool again(Primitive* self) {
+  if (self->sort != Sort::rlock) return false;
+  auto* const lock = static_cast<LockObject*>(self);
+  if (!owned_by_me(lock)) return false;
+  ++lock->count;
+  return true;
+}
+
+void own(Primitive* self) {
+  if (self->sort != Sort::lock && self->sort != Sort::rlock) return;
+  auto* const lock = static_cast<LockObject*>(self);
+  lock->owner.store(this_thread(), std::memory_order_relaxed);
+  lock->count = 1;
+}
+
+int acquire(PyObject* object, std::int64_t timeout) {
+  if (!expect_known(object)) return -1;
+  auto* const self = as<Primitive>(object);
+  if (again(self)) return 1;
+  if (!self->algorithm->try_acquire(self->state)) {
+    const auto outcome = wait_for(self, deadline_in_nanoseconds(timeout));
+    if (outcome != Outcome::acquired) return static_cast<int>(outcome);
+  }
+  own(self);
+  return 1;
+}
+
+int acquire_detached(PyObject* object, std::int64_t timeout) {
+  auto* const self = as<Primitive>(object);
+  if (again(self)) return 1;
+  if (!self->algorithm->try_acquire(self->state)) {
+    if (timeout == 0) return 0;
+    Slow* const slow = slow_of(self);
+    Patience patience(deadline_in_nanoseconds(timeout), Patience::Detached{});
+    // Without memory for statistics it waits all the same, uncounted.
+    if (!(slow != nullptr ? wait_detached(self, *slow, patience) : self->algorithm->acquire(self->state, patience))) return 0;
+  }
+  own(self);
+  return 1;
+}
+
+int release_detached(PyObject* object) {
+  auto* const self = as<Primitive>(object);
+  if (self->sort == Sort::semaphore || self->sort == Sort::bounded_semaphore) return release_one_detached(self);
+  auto* const lock = static_cast<LockObject*>(self);
+  if (self->sort == Sort::rlock) {
+    if (!owned_by_me(lock)) return 0;
+    if (--lock->count != 0) return 1;
+  }
+  if (lock->owner.exchange(0, std::memory_order_relaxed) == 0) return 0;
+  give_back(lock);
+  return 1;
+}
+
+int release(PyObject* object) {
+  if (!expect_known(object)) return -1;
+  const Sort sort = as<Primitive>(object)->sort;
+  PyObject* const released = sort == Sort::lock ? lock_release(object, nullptr) : sort == Sort::rlock ? rlock_release(object, nullptr) : release_one(object);
+  Py_XDECREF(released);
+  return released == nullptr ? -1 : 1;
+}
+
+const fairlock_api api{FAIRLOCK_API_VERSION, [](PyObject* object) { return static_cast<int>(known(object)); }, &acquire, &release, &acquire_detached, &release_detached};
+
+}  // namespace
+
+PyObject* new_c_api() { return PyCapsule_New(const_cast<fairlock_api*>(&api), "fairlock._locks.c_api", nullptr); }
+
+}  // namespace fairlock::python

@@ -1,0 +1,33 @@
+#include "fork.hpp"
+
+#include <fairlock/fork.hpp>
+
+#include "algorithm.hpp"
+#include "module.hpp"
+#include "wait.hpp"
+#include "waits.hpp"
+
+namespace fairlock::python {
+
+namespace {
+
+std::uint64_t generation = 0;  // written where there is only one thread
+
+}  // namespace
+
+std::uint64_t fork_generation() { return generation; }
+
+PyObject* after_fork_in_child(PyObject* module, PyObject*) {
+  ++generation;
+  set_main_thread(this_thread());
+  fairlock::after_fork_in_child<DefaultPlatform>();
+  const ModuleState& state = *static_cast<ModuleState*>(PyModule_GetState(module));
+  for (PyObject* const object : forget_other_threads()) {
+    if (PyObject_TypeCheck(object, state.lock) || PyObject_TypeCheck(object, state.rlock)) mend_lock(object);
+    else if (PyObject_TypeCheck(object, state.semaphore)) mend_semaphore(object);
+    else if (PyObject_TypeCheck(object, state.condition)) mend_condition(object);
+  }
+  Py_RETURN_NONE;
+}
+
+}  // namespace fairlock::python

@@ -1,0 +1,247 @@
+"""The child of a fork starts with empty lines: whoever waited in the parent is gone, and nothing is handed to them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import fairlock
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+
+LOCKS = [
+    "fair",
+    "tas",
+    "tts",
+    "ticket",
+    "ticket-backoff",
+    "twa",
+    "hapax",
+    "hapax-vw",
+    "capacitor-tts",
+    "capacitor-ticket",
+]
+SEMAPHORES = ["fair-semaphore", "ticket-semaphore", "twa-semaphore", "twa-semaphore-futex", "twa-semaphore-chain"]
+
+
+@pytest.fixture(autouse=True)
+def _fork_with_threads_is_the_point() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        yield
+
+
+def in_child(work: Callable[[], None]) -> None:
+    """Fork, do the work in the child, and fail if it fails or hangs there."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            work()
+            os._exit(0)
+        except BaseException as error:
+            os.write(2, f"in the child: {error!r}\n".encode())
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def wait_for(ready: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not ready():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def start(count: int, work: Callable[[], object]) -> list[threading.Thread]:
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+def join(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+def use(lock: Any) -> None:
+    """Several threads of this process use the lock."""
+    counts = []
+
+    def work() -> None:
+        for _ in range(50):
+            with lock:
+                counts.append(len(counts))
+
+    join(start(4, work))
+    assert counts == list(range(200))
+
+
+@pytest.mark.parametrize("algorithm", LOCKS)
+@pytest.mark.parametrize("type_", [fairlock.Lock, fairlock.RLock])
+def test_the_holder_forks(type_: Any, algorithm: str) -> None:
+    lock = type_(algorithm)
+
+    def wait() -> None:
+        with lock:
+            pass
+
+    with lock:
+        waiters = start(3, wait)
+        wait_for(lambda: lock.waiting == 3)
+
+        def child() -> None:
+            assert lock.waiting == 0
+            assert lock.locked()
+            assert lock.owner == threading.get_ident()
+            lock.release()
+            assert not lock.locked()
+            use(lock)
+
+        in_child(child)
+        assert lock.waiting == 3
+    join(waiters)
+    use(lock)
+
+
+@pytest.mark.parametrize("algorithm", LOCKS)
+def test_somebody_else_holds_it(algorithm: str) -> None:
+    lock, held, over = fairlock.Lock(algorithm), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock:
+            held.set()
+            over.wait(20)
+
+    def wait() -> None:
+        with lock:
+            pass
+
+    holder = start(1, hold)
+    assert held.wait(20)
+    waiters = start(2, wait)
+    wait_for(lambda: lock.waiting == 2)
+
+    def child() -> None:
+        assert not lock.acquire(timeout=0.01)  # as threading's would be: held, for ever
+        lock._at_fork_reinit()
+        use(lock)
+
+    in_child(child)
+    over.set()
+    join([*holder, *waiters])
+
+
+@pytest.mark.parametrize("algorithm", SEMAPHORES)
+def test_semaphore(algorithm: str) -> None:
+    semaphore = fairlock.Semaphore(2, algorithm)
+    semaphore.acquire()
+    semaphore.acquire()
+    waiters = start(3, semaphore.acquire)
+    wait_for(lambda: semaphore.waiting == 3)
+
+    def child() -> None:
+        assert not semaphore.acquire(blocking=False)
+        semaphore.release()
+        assert semaphore.acquire(timeout=5)
+        semaphore.release()
+        use(semaphore)
+        semaphore.release()
+        assert semaphore._value == 2
+
+    in_child(child)
+    semaphore.release(3)
+    join(waiters)
+
+
+def test_condition_and_event() -> None:
+    condition, event = fairlock.Condition(), fairlock.Event()
+
+    def wait() -> None:
+        with condition:
+            condition.wait()
+
+    waiters = [*start(2, wait), *start(2, event.wait)]
+    wait_for(lambda: condition.waiting == 2 and event._cond.waiting == 2)
+
+    def child() -> None:
+        with condition:
+            assert condition.waiting == 0
+            condition.notify_all()
+        mine = start(1, wait)
+        wait_for(lambda: condition.waiting == 1)
+        with condition:
+            condition.notify()
+        join(mine)
+        event.set()
+        assert event.wait(5)
+
+    in_child(child)
+    with condition:
+        condition.notify_all()
+    event.set()
+    join(waiters)
+
+
+@pytest.mark.parametrize("inner", [fairlock.Lock, threading.Lock])
+def test_capacitor(inner: Any) -> None:
+    capacitor = fairlock.Capacitor(inner(), platoon=2)
+
+    def wait() -> None:
+        with capacitor:
+            pass
+
+    with capacitor:
+        waiters = start(3, wait)  # one of the platoon, and two before the gate
+        wait_for(lambda: capacitor.waiting == 2)
+
+        def child() -> None:
+            capacitor.release()
+            if inner is fairlock.Lock:
+                use(capacitor)
+
+        in_child(child)
+    join(waiters)
+    use(capacitor)
+
+
+def test_storm() -> None:
+    """Forks while threads come, wait, leave and release."""
+    locks = [fairlock.Lock(name) for name in LOCKS]
+    over = False
+
+    def work() -> None:
+        i = 0
+        while not over:
+            i += 1
+            lock = locks[i % len(locks)]
+            if lock.acquire(timeout=0.0001 * (i % 3)):
+                lock.release()
+
+    threads = start(6, work)
+
+    def child() -> None:
+        for lock in locks:
+            if not lock.acquire(timeout=0.05):
+                lock._at_fork_reinit()
+                assert lock.acquire(timeout=5)
+            lock.release()
+            use(lock)
+
+    for _ in range(20):
+        in_child(child)
+    over = True
+    join(threads)
+    for lock in locks:
+        assert lock.waiting == 0
+        assert lock.acquire(blocking=False)
