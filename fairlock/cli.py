@@ -1,9 +1,10 @@
-"""The command line: ``fairlock list``, ``fairlock explain``, ``fairlock check``."""
+"""The command line: ``fairlock list``, ``explain``, ``check`` and ``bench``."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
@@ -19,33 +20,41 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
-def commands() -> dict[str, tuple[ModuleType, str]]:
+COMMANDS = {
+    "list": ("catalogue", "the catalogue of locks, with their properties"),
+    "explain": ("explain", "one lock's fields, step by step, as threads contend for it"),
+    "check": ("check", "explore locks with the model checker, or find the planted bugs"),
+    "bench": ("bench", "compare our types with those of threading"),
+}
+
+
+def load(module: str) -> ModuleType:
     try:
-        from fairlock import catalogue, check, explain
+        return import_module(f"fairlock.{module}")
     except ImportError as error:
         if "_lab" not in str(error):
             raise
         raise UsageError(
-            "the native module is missing: this is a source tree; run `make build`, then .venv/bin/fairlock"
+            "the native module of the lab is missing. In a source tree: run `make build`, then .venv/bin/fairlock"
         ) from error
-    return {
-        "list": (catalogue, "the catalogue of locks, with their properties"),
-        "explain": (explain, "one lock's fields, step by step, as threads contend for it"),
-        "check": (check, "explore locks with the model checker, or find the planted bugs"),
-    }
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = Parser("fairlock", description="Fair, scalable locks, and the workshop that proves them.")
     parser.add_argument("--version", action="version", version=f"fairlock {__version__}")
     try:
-        known = commands()
         subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-        for name, (module, text) in known.items():
-            subparser = subparsers.add_parser(name, help=text, description=module.__doc__)
-            module.add_arguments(subparser)
-        args = parser.parse_args(argv)
-        status: int = known[args.command][0].run(args)
+        words = sys.argv[1:] if argv is None else argv
+        chosen = None
+        for name, (module, text) in COMMANDS.items():
+            subparser = subparsers.add_parser(name, help=text)
+            if name in words[:1]:  # only this one is loaded
+                chosen = load(module)
+                subparser.description = chosen.__doc__
+                chosen.add_arguments(subparser)
+        args = parser.parse_args(words)
+        assert chosen is not None  # or the parser would have complained
+        status: int = chosen.run(args)
     except UsageError as error:
         print(f"fairlock: {error}", file=sys.stderr)
         return 2

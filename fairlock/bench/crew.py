@@ -1,0 +1,107 @@
+"""Threads that contend for one lock, and what each of them got in a window after a warm-up."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+WARM_UP = 0.15  # seconds
+
+# Source, because the loop should have nothing in it but the lock and the work; and globals, because a free-threaded
+# Python counts references to whatever else threads share. WAITS measures every wait, which costs, so TURNS does not.
+TURNS = """
+def work(lock, mine, arrived):
+    global n
+    arrived.wait()
+    turns, window = 0, False
+    while not over:
+        if window is not counting:
+            turns, window = 0, counting
+        with lock:
+            {body}
+        turns += 1
+        mine[0] = turns
+"""
+WAITS = """
+def work(lock, mine, arrived):
+    global n
+    arrived.wait()
+    longest, window = 0, False
+    while not over:
+        if window is not counting:
+            longest, window = 0, counting
+        begin = now()
+        lock.acquire()
+        waited = now() - begin
+        {body}
+        lock.release()
+        if waited > longest:
+            mine[0] = longest = waited
+"""
+
+BODIES = {
+    "n += 1": "n += 1",
+    "crc32 of 16 KiB": "crc32(data)",  # about 7 microseconds; with a GIL, it lets go of it
+}
+
+
+def crew(source: str, body: str, lock: Any, threads: int, seconds: float) -> tuple[list[Any], float]:
+    """Return what each thread wrote, and the length of the window in seconds."""
+    world = {
+        "n": 0,
+        "over": False,
+        "counting": False,
+        "now": time.perf_counter,
+        "crc32": zlib.crc32,
+        "data": bytes(16384),
+    }
+    exec(source.format(body=BODIES[body]), world)
+    arrived = threading.Barrier(threads + 1)
+    mine = [[0] for _ in range(threads)]
+    team = [threading.Thread(target=world["work"], args=(lock, own, arrived), daemon=True) for own in mine]  # type: ignore[arg-type]
+    for thread in team:
+        thread.start()
+    arrived.wait()
+    time.sleep(WARM_UP)
+    world["counting"] = True
+    begin = time.perf_counter()
+    time.sleep(seconds)
+    found, end = [own[0] for own in mine], time.perf_counter()
+    world["over"] = True
+    for thread in team:
+        thread.join()
+    return found, end - begin
+
+
+@dataclass(frozen=True)
+class Turns:
+    """What a crew got: turns a second, the slowest thread's share of the fastest one's, and the longest wait."""
+
+    speed: float
+    fairness: float
+    longest: float
+
+
+def contend(make: Callable[[], Any], body: str, threads: int, seconds: float) -> Turns:
+    turns, window = crew(TURNS, body, make(), threads, seconds)
+    waits, _ = crew(WAITS, body, make(), threads, seconds / 2)
+    return Turns(sum(turns) / window, min(turns) / max(1, *turns), max(waits))
+
+
+@contextmanager
+def hogs(count: int) -> Iterator[None]:
+    """Processes beside us that burn CPU."""
+    burning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in burning:
+            process.kill()
+            process.wait()
