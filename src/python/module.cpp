@@ -28,7 +28,7 @@ PyObject* waits(PyObject*, PyObject*) {
 }
 
 PyMethodDef functions[] = {
-    {"waits", &waits, METH_NOARGS, "waits()\n--\n\nWho waits for what, and since when: (thread ident, object, seconds) for each."},
+    {"waits", &waits, METH_NOARGS, "waits($module, /)\n--\n\nReturn who waits for what, and since when: (thread ident, object, seconds) for each."},
     {},
 };
 
