@@ -78,7 +78,7 @@ bool release_save(const ConditionObject* self, Saved& saved) {
 }
 
 bool acquire_restore(const ConditionObject* self, Saved& saved) {
-  PyObject* const result = saved.state != nullptr ? PyObject_CallMethod(self->lock, "_acquire_restore", "O", saved.state)
+  PyObject* const result = saved.state != nullptr ? PyObject_CallMethod(self->lock, "_acquire_restore", "(O)", saved.state)
                                                   : PyObject_CallMethod(self->lock, "acquire", nullptr);
   Py_CLEAR(saved.state);
   Py_XDECREF(result);
@@ -255,7 +255,7 @@ PyObject* condition_release_save(PyObject* object, PyObject*) {
 
 PyObject* condition_acquire_restore(PyObject* object, PyObject* saved) {
   const ConditionObject* const self = condition_of(object);
-  if (has(self->lock, "_acquire_restore")) return PyObject_CallMethod(self->lock, "_acquire_restore", "O", saved);
+  if (has(self->lock, "_acquire_restore")) return PyObject_CallMethod(self->lock, "_acquire_restore", "(O)", saved);
   return PyObject_CallMethod(self->lock, "acquire", nullptr);
 }
 
