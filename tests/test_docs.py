@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from sphinx.util.inventory import InventoryFile
 import fairlock
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.fixture(scope="module")
@@ -52,3 +54,12 @@ def test_pages_have_what_is_generated(site: Path) -> None:
     choosing = (site / "choosing.html").read_text()
     assert "at most 4096 in all" in choosing
     assert "starving.svg" in (site / "index.html").read_text()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_python_on_the_pages_is_right(page: Path) -> None:
+    text = page.read_text()
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        compile(block, str(page), "exec")
+    for call in re.findall(r"`((?:Lock|Semaphore)\([^)`]*\))`", text):
+        eval(call, vars(fairlock))

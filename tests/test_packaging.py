@@ -1,4 +1,4 @@
-"""What a stranger installs: the types, from sources and as a wheel; headers and CMake config, with and without Python."""
+"""What a stranger installs: the types, from sources or as a wheel; headers and CMake config, also without Python."""
 
 from __future__ import annotations
 
