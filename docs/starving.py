@@ -24,7 +24,7 @@ sys.path[:] = [path for path in sys.path if path and Path(path).resolve() != HER
 
 import fairlock  # noqa: E402
 
-WIDTH, HEIGHT = 860, 330
+WIDTH, HEIGHT = 900, 330
 LEFT, TOP, PANEL, GAP, DEEP = 70, 62, 370, 30, 190
 
 STYLE = """
