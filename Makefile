@@ -17,7 +17,7 @@ RUN := PATH="$(abspath $(BIN)):$$PATH"
 export FAIRLOCK_NO_SYSTEM_PACKAGES
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-python bench check soak lint clean system-packages
+.PHONY: help build test test-python bench check docs soak lint clean system-packages
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -26,7 +26,7 @@ build: $(VENV)/tools.stamp ## build the package and install it in the virtual en
 	@echo "building fairlock"
 	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps .
 
-test: system-packages build ## set everything up and run all tests
+test: system-packages build $(VENV)/docs.stamp $(VENV)/release.stamp ## set everything up and run all tests
 	@$(RUN) $(BIN)/pytest $(ARGS)
 
 # Beside the environment of `make test` there may be others, for other Pythons. They have no lab, which takes long to build.
@@ -43,12 +43,16 @@ bench: system-packages build ## set everything up, run the benchmarks and print 
 check: build ## explore every lock with the model checker (fairlock check)
 	@$(BIN)/fairlock check $(ARGS)
 
+docs: build $(VENV)/docs.stamp ## build the documentation: build/docs/index.html
+	@$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --fresh-env docs build/docs $(ARGS)
+	@echo "build/docs/index.html"
+
 soak: $(VENV)/tools.stamp ## every lock under every policy with random timeouts and interrupts, for two hours (ARGS=SECONDS)
 	@$(RUN) cmake -S . -B build/soak -G Ninja -DCMAKE_BUILD_TYPE=Release -DFAIRLOCK_TESTS=ON -DFAIRLOCK_PYTHON=OFF -DFAIRLOCK_INSTALL=OFF > /dev/null
 	@$(RUN) cmake --build build/soak --target fairlock_soak > /dev/null
 	@build/soak/tests/soak/fairlock_soak $(ARGS)
 
-lint: $(VENV)/tools.stamp ## check style and types of the Python code (ruff, mypy --strict)
+lint: $(VENV)/tools.stamp $(VENV)/docs.stamp ## check style and types of the Python code (ruff, mypy --strict)
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 
@@ -71,4 +75,12 @@ $(VENV)/tools.stamp: pyproject.toml | $(VENV)/bin/python
 	    print(*p["build-system"]["requires"], *p["project"]["optional-dependencies"]["dev"], sep="\n")' \
 	    > $(VENV)/tools.txt
 	@$(PIP) install --quiet -r $(VENV)/tools.txt
+	@touch $@
+
+# The same for an optional dependency that not every command needs.
+$(VENV)/docs.stamp $(VENV)/release.stamp: $(VENV)/%.stamp: pyproject.toml | $(VENV)/tools.stamp
+	@echo "installing the tools of '$*' in $(VENV)"
+	@$(BIN)/python -c 'import tomllib; \
+	    print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$*"], sep="\n")' > $(VENV)/$*.txt
+	@$(PIP) install --quiet -r $(VENV)/$*.txt
 	@touch $@

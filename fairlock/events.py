@@ -10,7 +10,7 @@ from fairlock._locks import Condition, Lock
 
 
 class Event(threading.Event):
-    """A flag that threads wait for, with the interface of ``threading.Event``."""
+    """A flag that threads wait for: a ``threading.Event`` whose waiters are woken in the order in which they came."""
 
     _cond: Any
 
@@ -20,7 +20,10 @@ class Event(threading.Event):
 
 
 class Barrier(threading.Barrier):
-    """A point that a number of threads pass together, with the interface of ``threading.Barrier``."""
+    """A point that a number of threads pass together: a ``threading.Barrier``.
+
+    A wait at a broken barrier raises ``threading.BrokenBarrierError``.
+    """
 
     _cond: Any
 

@@ -179,10 +179,10 @@ void capacitor_dealloc(PyObject* object) {
 }
 
 PyDoc_STRVAR(acquire_doc,
-             "acquire(blocking=True, timeout=-1)\n--\n\n"
+             "acquire($self, /, blocking=True, timeout=-1)\n--\n\n"
              "Wait for a place in the platoon, then acquire the inner lock; tell whether it was acquired.\n\n"
              "A timeout holds for both, and is passed on as inner.acquire(True, rest).");
-PyDoc_STRVAR(release_doc, "release()\n--\n\nRelease the inner lock, and depart.");
+PyDoc_STRVAR(release_doc, "release($self, /)\n--\n\nRelease the inner lock, and depart.");
 PyDoc_STRVAR(capacitor_doc,
              "Capacitor(inner, platoon=10, skip=0.0)\n--\n\n"
              "Makes any lock fair, by admitting threads to it in platoons.\n\n"
@@ -192,9 +192,9 @@ PyDoc_STRVAR(capacitor_doc,
 PyMethodDef capacitor_methods[] = {
     {"acquire", method(&capacitor_acquire), METH_FASTCALL | METH_KEYWORDS, acquire_doc},
     {"release", &capacitor_release, METH_NOARGS, release_doc},
-    {"locked", &capacitor_locked, METH_NOARGS, "locked()\n--\n\nWhether the inner lock is held."},
-    {"__enter__", &capacitor_enter, METH_NOARGS, nullptr},
-    {"__exit__", method(&capacitor_exit), METH_FASTCALL, nullptr},
+    {"locked", &capacitor_locked, METH_NOARGS, "locked($self, /)\n--\n\nReturn whether the inner lock is held, just now."},
+    {"__enter__", &capacitor_enter, METH_NOARGS, enter_doc},
+    {"__exit__", method(&capacitor_exit), METH_FASTCALL, exit_doc},
     {"statistics", &primitive_statistics, METH_NOARGS, statistics_doc},
     {"_at_fork_reinit", &capacitor_at_fork_reinit, METH_NOARGS, nullptr},
     {"__reduce__", &refuse_to_pickle, METH_NOARGS, nullptr},

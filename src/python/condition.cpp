@@ -78,7 +78,7 @@ bool release_save(const ConditionObject* self, Saved& saved) {
 }
 
 bool acquire_restore(const ConditionObject* self, Saved& saved) {
-  PyObject* const result = saved.state != nullptr ? PyObject_CallMethod(self->lock, "_acquire_restore", "O", saved.state)
+  PyObject* const result = saved.state != nullptr ? PyObject_CallMethod(self->lock, "_acquire_restore", "(O)", saved.state)
                                                   : PyObject_CallMethod(self->lock, "acquire", nullptr);
   Py_CLEAR(saved.state);
   Py_XDECREF(result);
@@ -259,7 +259,7 @@ PyObject* condition_release_save(PyObject* object, PyObject*) {
 
 PyObject* condition_acquire_restore(PyObject* object, PyObject* saved) {
   const ConditionObject* const self = condition_of(object);
-  if (has(self->lock, "_acquire_restore")) return PyObject_CallMethod(self->lock, "_acquire_restore", "O", saved);
+  if (has(self->lock, "_acquire_restore")) return PyObject_CallMethod(self->lock, "_acquire_restore", "(O)", saved);
   return PyObject_CallMethod(self->lock, "acquire", nullptr);
 }
 
@@ -337,30 +337,38 @@ int condition_traverse(PyObject* object, visitproc visit, void* arg) {
 }
 
 PyDoc_STRVAR(wait_doc,
-             "wait(timeout=None)\n--\n\n"
-             "Let go of the lock, wait to be notified, and take the lock again; False if the timeout came first.\n\n"
-             "RuntimeError if the lock is not held. Those who wait are notified in the order in which they came. Ctrl-C ends the wait of the\n"
-             "main thread; the lock is held again in every case.");
+             "wait($self, /, timeout=None)\n--\n\n"
+             "Let go of the lock, wait to be notified, and take the lock again. Return True, or False if the timeout came first.\n\n"
+             "RuntimeError if the lock is not held. timeout is in seconds, and limits the wait for the notification only: the lock is held\n"
+             "again in every case, also when a signal handler raises (Ctrl-C) in the main thread. An RLock is let go of altogether. Look\n"
+             "again at what you waited for: another thread may have been quicker (wait_for() does).");
 PyDoc_STRVAR(wait_for_doc,
-             "wait_for(predicate, timeout=None)\n--\n\nWait until predicate() is true, and return its last value.");
-PyDoc_STRVAR(notify_doc, "notify(n=1)\n--\n\nWake the n threads that have waited longest, or all if they are fewer.");
-PyDoc_STRVAR(notify_all_doc, "notify_all()\n--\n\nWake all threads that wait.");
+             "wait_for($self, /, predicate, timeout=None)\n--\n\n"
+             "Wait until predicate() is true, and return its last value; that is a false one if the timeout came first.\n\n"
+             "predicate is called with the lock held; what it raises is passed on. RuntimeError if the lock is not held.");
+PyDoc_STRVAR(notify_doc,
+             "notify($self, /, n=1)\n--\n\n"
+             "Wake the n threads that have waited longest, or all if they are fewer. RuntimeError if the lock is not held.\n\n"
+             "They go on when they get the lock. Nothing happens if nobody waits: notifications are not kept.");
+PyDoc_STRVAR(notify_all_doc,
+             "notify_all($self, /)\n--\n\nWake all threads that wait. RuntimeError if the lock is not held.");
 PyDoc_STRVAR(condition_doc,
              "Condition(lock=None)\n--\n\n"
              "A condition variable whose notifications go to the longest waiter first, with the interface of threading.Condition.\n\n"
-             "lock: a Lock or an RLock of fairlock or of threading; without one, a new RLock.");
+             "lock is a Lock or an RLock, of fairlock or of threading, or anything else with acquire() and release(); without one, a new\n"
+             "RLock. TypeError if it is something else.");
 
 PyMethodDef condition_methods[] = {
-    {"acquire", method(&condition_acquire), METH_VARARGS | METH_KEYWORDS, "acquire(*args)\n--\n\nAcquire the lock below."},
-    {"release", &condition_release, METH_NOARGS, "release()\n--\n\nRelease the lock below."},
-    {"locked", &condition_locked, METH_NOARGS, "locked()\n--\n\nWhether the lock below is held."},
-    {"__enter__", &condition_enter, METH_NOARGS, nullptr},
-    {"__exit__", &condition_exit, METH_VARARGS, nullptr},
+    {"acquire", method(&condition_acquire), METH_VARARGS | METH_KEYWORDS, "acquire($self, /, *args, **kwargs)\n--\n\nAcquire the lock of the condition, with the arguments that it takes."},
+    {"release", &condition_release, METH_NOARGS, "release($self, /)\n--\n\nRelease the lock of the condition."},
+    {"locked", &condition_locked, METH_NOARGS, "locked($self, /)\n--\n\nReturn whether the lock of the condition is held, just now."},
+    {"__enter__", &condition_enter, METH_NOARGS, enter_doc},
+    {"__exit__", &condition_exit, METH_VARARGS, exit_doc},
     {"wait", method(&condition_wait), METH_VARARGS | METH_KEYWORDS, wait_doc},
     {"wait_for", method(&condition_wait_for), METH_VARARGS | METH_KEYWORDS, wait_for_doc},
     {"notify", method(&condition_notify), METH_VARARGS | METH_KEYWORDS, notify_doc},
     {"notify_all", &condition_notify_all, METH_NOARGS, notify_all_doc},
-    {"notifyAll", &condition_notify_all_old, METH_NOARGS, "Deprecated: use notify_all()."},
+    {"notifyAll", &condition_notify_all_old, METH_NOARGS, "notifyAll($self, /)\n--\n\nDeprecated: use notify_all()."},
     {"_is_owned", &condition_is_owned, METH_NOARGS, nullptr},
     {"_release_save", &condition_release_save, METH_NOARGS, nullptr},
     {"_acquire_restore", &condition_acquire_restore, METH_O, nullptr},
@@ -371,7 +379,7 @@ PyMethodDef condition_methods[] = {
 };
 
 PyGetSetDef condition_getters[] = {
-    {"_lock", &get_lock, nullptr, "The lock below.", nullptr},
+    {"_lock", &get_lock, nullptr, "The lock of the condition.", nullptr},
     {"waiting", &get_waiting_threads, nullptr, "How many threads wait to be notified, just now.", nullptr},
     {},
 };

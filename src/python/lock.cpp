@@ -37,7 +37,8 @@ PyObject* make_rlock(PyTypeObject* type, PyObject*, PyObject*) { return make(typ
 int init_lock(PyObject* object, PyObject* args, PyObject* kwargs) {
   static const char* const names[] = {"algorithm", "waiting", "platoon", "skip", nullptr};
   Choice choice;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O$OOO:Lock", const_cast<char**>(names), &choice.algorithm, &choice.waiting,
+  const char* const format = lock_of(object)->sort == Sort::rlock ? "|O$OOO:RLock" : "|O$OOO:Lock";
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, const_cast<char**>(names), &choice.algorithm, &choice.waiting,
                                    &choice.platoon, &choice.skip))
     return -1;
   Knobs knobs;
@@ -98,42 +99,56 @@ PyObject* get_owner(PyObject* object, void*) {
   return PyLong_FromUnsignedLong(owner);
 }
 
-PyDoc_STRVAR(acquire_doc,
-             "acquire(blocking=True, timeout=-1)\n--\n\n"
-             "Take the lock, waiting in line if need be; tell whether it was taken.\n\n"
-             "A thread that waits with a timeout keeps its place in line like any other. Ctrl-C ends the wait of the main thread,\n"
-             "which leaves the line without harm. blocking=False looks once.");
-PyDoc_STRVAR(release_doc,
-             "release()\n--\n\nLet go of the lock; any thread may. RuntimeError if it is not held.");
-PyDoc_STRVAR(locked_doc, "locked()\n--\n\nWhether the lock is held, just now.");
+// What both types say of acquire().
+#define FAIRLOCK_WAITING                                                                                                            \
+  "blocking=False looks once. timeout is in seconds, and -1 means for ever; a wait with a timeout has its place in line like any\n" \
+  "other. ValueError for another negative timeout, or for one with blocking=False; OverflowError above TIMEOUT_MAX. If a signal\n"  \
+  "handler raises (Ctrl-C), the main thread leaves the line, and the lock is not taken."
+
+PyDoc_STRVAR(lock_acquire_doc,
+             "acquire($self, /, blocking=True, timeout=-1)\n--\n\n"
+             "Take the lock, in line if need be. Return True, or False if it was not to be had in time.\n\n" FAIRLOCK_WAITING
+             " A thread that\nacquires a Lock it already holds waits for itself.");
+PyDoc_STRVAR(lock_release_doc,
+             "release($self, /)\n--\n\n"
+             "Let go of the lock; never waits. Any thread may, also one that did not acquire it. RuntimeError if it is not held.");
+PyDoc_STRVAR(rlock_acquire_doc,
+             "acquire($self, /, blocking=True, timeout=-1)\n--\n\n"
+             "Take the lock, in line if need be; at once if the calling thread has it. Return True, or False if it was not to be had\n"
+             "in time.\n\n" FAIRLOCK_WAITING);
+PyDoc_STRVAR(rlock_release_doc,
+             "release($self, /)\n--\n\n"
+             "Take back one acquire(); the last one lets go of the lock. RuntimeError if the calling thread does not hold it.");
+PyDoc_STRVAR(locked_doc, "locked($self, /)\n--\n\nReturn whether any thread holds the lock, just now.");
 PyDoc_STRVAR(lock_doc,
              "Lock(algorithm='fair', *, waiting='spin-then-park', platoon=10, skip=0.0)\n--\n\n"
              "A lock that lets nobody starve, with the interface of threading.Lock.\n\n"
              "The default, 'fair', lets whoever comes by take a free lock, but passes the first in line by at most 4096 times and\n"
-             "for about 125 microseconds. Strict FIFO is one word away: Lock('twa'). `fairlock list` names all.");
+             "for about 125 microseconds. Strict FIFO is one word away: Lock('twa'). ValueError for an unknown algorithm or way of\n"
+             "waiting, with a list of those there are. platoon and skip are for the capacitors.");
 
 #define FAIRLOCK_METHODS(PREFIX)                                                                                              \
-  {"acquire", method(&PREFIX##_acquire), METH_FASTCALL | METH_KEYWORDS, acquire_doc},                                         \
-  {"release", &PREFIX##_release, METH_NOARGS, release_doc},                                                                   \
+  {"acquire", method(&PREFIX##_acquire), METH_FASTCALL | METH_KEYWORDS, PREFIX##_acquire_doc},                                \
+  {"release", &PREFIX##_release, METH_NOARGS, PREFIX##_release_doc},                                                          \
   {"locked", &PREFIX##_locked, METH_NOARGS, locked_doc},                                                                      \
-  {"__enter__", &PREFIX##_enter, METH_NOARGS, nullptr},                                                                       \
-  {"__exit__", method(&PREFIX##_exit), METH_FASTCALL, nullptr},                                                               \
+  {"__enter__", &PREFIX##_enter, METH_NOARGS, enter_doc},                                                                     \
+  {"__exit__", method(&PREFIX##_exit), METH_FASTCALL, exit_doc},                                                              \
   {"statistics", &primitive_statistics, METH_NOARGS, statistics_doc},                                                         \
   {"_at_fork_reinit", &lock_at_fork_reinit, METH_NOARGS, nullptr},                                                            \
   {"__reduce__", &refuse_to_pickle, METH_NOARGS, nullptr}
 
 PyMethodDef lock_methods[] = {
     FAIRLOCK_METHODS(lock),
-    {"acquire_lock", method(&lock_acquire), METH_FASTCALL | METH_KEYWORDS, "An old name of acquire()."},
-    {"release_lock", &lock_release, METH_NOARGS, "An old name of release()."},
-    {"locked_lock", &lock_locked, METH_NOARGS, "An old name of locked()."},
+    {"acquire_lock", method(&lock_acquire), METH_FASTCALL | METH_KEYWORDS, "acquire_lock($self, /, blocking=True, timeout=-1)\n--\n\nAn old name of acquire()."},
+    {"release_lock", &lock_release, METH_NOARGS, "release_lock($self, /)\n--\n\nAn old name of release()."},
+    {"locked_lock", &lock_locked, METH_NOARGS, "locked_lock($self, /)\n--\n\nAn old name of locked()."},
     {},
 };
 
 PyGetSetDef lock_getters[] = {
     {"algorithm", &get_algorithm, nullptr, "The catalogue's name of the algorithm.", nullptr},
-    {"waiting", &get_waiting, nullptr, "How many threads wait in line, just now.", nullptr},
-    {"owner", &get_owner, nullptr, "The ident of the thread that acquired the lock, or None.", nullptr},
+    {"waiting", &get_waiting, nullptr, "How many threads wait for it, just now.", nullptr},
+    {"owner", &get_owner, nullptr, "The ident of the thread that acquired it (threading.get_ident()), or None.", nullptr},
     {},
 };
 
@@ -236,14 +251,15 @@ PyObject* rlock_acquire_restore(PyObject* object, PyObject* saved) {
 
 PyDoc_STRVAR(rlock_doc,
              "RLock(algorithm='fair', *, waiting='spin-then-park', platoon=10, skip=0.0)\n--\n\n"
-             "A Lock that its owner may acquire again, and must release as often; with the interface of threading.RLock.");
+             "A Lock that its owner may acquire again, and must release as often; with the interface of threading.RLock.\n\n"
+             "Only the thread that holds it may release it. The arguments are those of Lock.");
 
 PyMethodDef rlock_methods[] = {
     FAIRLOCK_METHODS(rlock),
-    {"_is_owned", &rlock_is_owned, METH_NOARGS, "For conditions: whether the calling thread holds it."},
-    {"_recursion_count", &rlock_recursion_count, METH_NOARGS, "How often the calling thread holds it."},
-    {"_release_save", &rlock_release_save, METH_NOARGS, "For conditions: release it altogether."},
-    {"_acquire_restore", &rlock_acquire_restore, METH_O, "For conditions: acquire it as it was."},
+    {"_is_owned", &rlock_is_owned, METH_NOARGS, "_is_owned($self, /)\n--\n\nFor conditions: whether the calling thread holds it."},
+    {"_recursion_count", &rlock_recursion_count, METH_NOARGS, "_recursion_count($self, /)\n--\n\nHow often the calling thread holds it."},
+    {"_release_save", &rlock_release_save, METH_NOARGS, "_release_save($self, /)\n--\n\nFor conditions: release it altogether."},
+    {"_acquire_restore", &rlock_acquire_restore, METH_O, "_acquire_restore($self, saved, /)\n--\n\nFor conditions: acquire it as it was."},
     {},
 };
 

@@ -30,8 +30,9 @@ PyObject* waits(PyObject*, PyObject*) {
 }
 
 PyMethodDef functions[] = {
-    {"after_fork_in_child", &after_fork_in_child, METH_NOARGS, "after_fork_in_child()\n--\n\nFor os.register_at_fork: empties the lines of threads that are gone."},
-    {"waits", &waits, METH_NOARGS, "waits()\n--\n\nWho waits for what, and since when: (thread ident, object, seconds) for each."},
+    {"after_fork_in_child", &after_fork_in_child, METH_NOARGS,
+     "after_fork_in_child($module, /)\n--\n\nFor os.register_at_fork: empty the lines of threads that are gone."},
+    {"waits", &waits, METH_NOARGS, "waits($module, /)\n--\n\nReturn who waits for what, and since when: (thread ident, object, seconds) for each."},
     {},
 };
 

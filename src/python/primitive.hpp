@@ -73,7 +73,8 @@ PyObject* get_algorithm(PyObject* self, void*);
 PyObject* get_waiting(PyObject* self, void*);
 
 inline constexpr const char* statistics_doc =
-    "statistics()\n--\n\nWhat those went through who had to wait, as a fairlock.Statistics: contended, woken, parks, abandoned,\n"
-    "waited and longest (seconds). Kept since the first contention; uncontended acquisitions are not counted.";
+    "statistics($self, /)\n--\n\nReturn what those went through who had to wait, as a Statistics. Uncontended acquisitions are not counted.";
+inline constexpr const char* enter_doc = "__enter__($self, /)\n--\n\nacquire(), without a timeout.";
+inline constexpr const char* exit_doc = "__exit__($self, /, *exc_info)\n--\n\nrelease().";
 
 }  // namespace fairlock::python

@@ -173,16 +173,22 @@ PyObject* get_value(PyObject* object, void*) { return PyLong_FromLongLong(value(
 PyObject* get_initial(PyObject* object, void*) { return PyLong_FromLongLong(semaphore_of(object)->initial); }
 
 PyDoc_STRVAR(acquire_doc,
-             "acquire(blocking=True, timeout=None)\n--\n\n"
-             "Take a permit, waiting in line if there is none; tell whether it was taken.\n\n"
-             "A thread that waits with a timeout keeps its place in line like any other.");
-PyDoc_STRVAR(release_doc, "release(n=1)\n--\n\nGive n permits; wakes exactly those who are entitled to them.");
-PyDoc_STRVAR(bounded_release_doc, "release(n=1)\n--\n\nGive n permits back. ValueError if there would be more than at first.");
+             "acquire($self, /, blocking=True, timeout=None)\n--\n\n"
+             "Take a permit, in line if there is none. Return True, or False if there was none in time.\n\n"
+             "blocking=False looks once. timeout is in seconds, and None means for ever; a negative one is over at once. A wait with a\n"
+             "timeout has its place in line like any other. ValueError for a timeout with blocking=False; OverflowError above\n"
+             "TIMEOUT_MAX. If a signal handler raises (Ctrl-C), the main thread leaves the line, and no permit is taken.");
+PyDoc_STRVAR(release_doc, "release($self, /, n=1)\n--\n\n"
+             "Give n permits; never waits, and any thread may. ValueError if n is less than one; OverflowError if there would be more\n"
+             "permits than the algorithm can count.");
+PyDoc_STRVAR(bounded_release_doc, "release($self, /, n=1)\n--\n\n"
+             "Give n permits back; never waits, and any thread may. ValueError if there would be more than at first, and none is given.");
 PyDoc_STRVAR(semaphore_doc,
              "Semaphore(value=1, algorithm='fair-semaphore', *, waiting='spin-then-park')\n--\n\n"
              "A semaphore that lets nobody starve, with the interface of threading.Semaphore.\n\n"
              "The default lets whoever comes by take a free permit, but passes the first in line by at most 4096 times and for about\n"
-             "125 microseconds. Strict FIFO is one word away: Semaphore(4, 'twa-semaphore').");
+             "125 microseconds. Strict FIFO is one word away: Semaphore(4, 'twa-semaphore'). ValueError for a negative value, and for an\n"
+             "unknown algorithm or way of waiting, with a list of those there are.");
 PyDoc_STRVAR(bounded_doc,
              "BoundedSemaphore(value=1, algorithm='fair-semaphore', *, waiting='spin-then-park')\n--\n\n"
              "A Semaphore that never has more permits than it began with: release() raises ValueError instead.");
@@ -190,8 +196,8 @@ PyDoc_STRVAR(bounded_doc,
 PyMethodDef semaphore_methods[] = {
     {"acquire", method(&semaphore_acquire), METH_FASTCALL | METH_KEYWORDS, acquire_doc},
     {"release", method(&semaphore_release), METH_FASTCALL | METH_KEYWORDS, release_doc},
-    {"__enter__", &semaphore_enter, METH_NOARGS, nullptr},
-    {"__exit__", method(&semaphore_exit), METH_FASTCALL, nullptr},
+    {"__enter__", &semaphore_enter, METH_NOARGS, enter_doc},
+    {"__exit__", method(&semaphore_exit), METH_FASTCALL, exit_doc},
     {"statistics", &primitive_statistics, METH_NOARGS, statistics_doc},
     {"_at_fork_reinit", &semaphore_at_fork_reinit, METH_NOARGS, nullptr},
     {"__reduce__", &refuse_to_pickle, METH_NOARGS, nullptr},
@@ -205,7 +211,7 @@ PyMethodDef bounded_methods[] = {
 
 PyGetSetDef semaphore_getters[] = {
     {"algorithm", &get_algorithm, nullptr, "The catalogue's name of the algorithm.", nullptr},
-    {"waiting", &get_waiting, nullptr, "How many threads wait in line, just now.", nullptr},
+    {"waiting", &get_waiting, nullptr, "How many threads wait for a permit, just now.", nullptr},
     {"_value", &get_value, nullptr, "Permits to be had just now.", nullptr},
     {},
 };

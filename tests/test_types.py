@@ -1,0 +1,46 @@
+"""The types as type checkers see them: the stubs say what the modules do, and typical use passes mypy and pyright."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SAMPLES = Path(__file__).resolve().parent / "typing" / "samples.py"
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    # From another folder: in the clone, the sources would hide the installed package.
+    return subprocess.run([sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.slow
+def test_the_stub_says_what_the_native_types_do(tmp_path: Path) -> None:
+    done = run(tmp_path, "mypy.stubtest", "fairlock._locks", "fairlock.events")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_mypy_accepts_typical_use(tmp_path: Path) -> None:
+    done = run(tmp_path, "mypy", "--strict", "--python-version", "3.11", str(SAMPLES))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not importlib.util.find_spec("basedpyright"), reason="basedpyright is not installed: make test does"
+)
+def test_pyright_accepts_typical_use(tmp_path: Path) -> None:
+    settings = {
+        "typeCheckingMode": "strict",
+        "include": [str(SAMPLES)],
+        "reportUnnecessaryTypeIgnoreComment": "error",
+        "enableTypeIgnoreComments": False,  # those are for mypy
+    }
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    done = run(tmp_path, "basedpyright", "--pythonpath", sys.executable, "--project", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
