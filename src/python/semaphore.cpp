@@ -242,6 +242,7 @@ PyType_Slot semaphore_slots[] = {
 PyType_Slot bounded_slots[] = {
     {Py_tp_doc, const_cast<char*>(bounded_doc)},
     {Py_tp_new, reinterpret_cast<void*>(&make_bounded)},
+    {Py_tp_init, reinterpret_cast<void*>(&init_semaphore)},
     {Py_tp_traverse, reinterpret_cast<void*>(&primitive_traverse)},
     {Py_tp_repr, reinterpret_cast<void*>(&bounded_repr)},
     {Py_tp_methods, bounded_methods},
