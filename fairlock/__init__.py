@@ -18,10 +18,13 @@ __all__ = [
     "RLock",
     "Semaphore",
     "Statistics",
+    "install",
+    "uninstall",
 ]
 
 try:
     from fairlock._locks import TIMEOUT_MAX, BoundedSemaphore, Condition, Lock, RLock, Semaphore, Statistics
+    from fairlock.adopt import install, uninstall
     from fairlock.events import Barrier, Event
 except ModuleNotFoundError as _error:
     _missing = _error

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
 from fairlock import __version__
 from fairlock.usage import UsageError
+
+# Each is a module that has add_arguments(parser) and run(args). They are imported when one is called: all need the lab,
+# which an installation may be without.
+COMMANDS = {
+    "list": ("catalogue", "the catalogue of locks, with their properties"),
+    "explain": ("explain", "one lock's fields, step by step, as threads contend for it"),
+    "check": ("check", "explore locks with the model checker, or find the planted bugs"),
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -21,22 +30,22 @@ class Parser(argparse.ArgumentParser):
 
 def commands() -> dict[str, tuple[ModuleType, str]]:
     try:
-        from fairlock import catalogue, check, explain
+        return {name: (import_module(f"fairlock.{module}"), text) for name, (module, text) in COMMANDS.items()}
     except ImportError as error:
         if "_lab" not in str(error):
             raise
         raise UsageError(
             "the native module is missing: this is a source tree; run `make build`, then .venv/bin/fairlock"
         ) from error
-    return {
-        "list": (catalogue, "the catalogue of locks, with their properties"),
-        "explain": (explain, "one lock's fields, step by step, as threads contend for it"),
-        "check": (check, "explore locks with the model checker, or find the planted bugs"),
-    }
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = Parser("fairlock", description="Fair, scalable locks, and the workshop that proves them.")
+    parser = Parser(
+        "fairlock",
+        description="Fair, scalable locks, and the workshop that proves them.",
+        epilog="`python -m fairlock script.py` (or -m MODULE, or -c CODE) runs a program with fairlock's locks "
+        "in place of threading's.",
+    )
     parser.add_argument("--version", action="version", version=f"fairlock {__version__}")
     try:
         known = commands()
