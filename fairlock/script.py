@@ -31,7 +31,9 @@ def run(how: Literal["-c", "-m", "file"], what: str, arguments: list[str]) -> No
             _run_module_as_main(what)
         elif pkgutil.get_importer(what) is not None:  # a folder or an archive, with a __main__.py inside
             _new_main()
-            _see(what, str(Path(what).absolute()), arguments)
+            _see(what, folder := str(Path(what).absolute()), arguments)
+            if sys.flags.safe_path:
+                sys.path.insert(0, folder)  # as Python does: this one is the program
             _run_module_as_main("__main__", alter_argv=False)
         else:
             _run_file(what, arguments)
@@ -74,9 +76,9 @@ def _see(name: str, folder: str, arguments: list[str]) -> None:
 
 
 def _hide_our_frames(error: BaseException) -> None:
-    """Let the traceback that Python will print begin where the program does."""
+    """Let the traceback that Python will print begin where it does without us."""
     trace = error.__traceback__
-    while trace is not None and any(trace.tb_frame.f_globals is ours for ours in (globals(), vars(runpy))):
+    while trace is not None and trace.tb_frame.f_globals is globals():
         trace = trace.tb_next
     show = sys.excepthook  # the program may have one of its own
 
