@@ -57,8 +57,13 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
 #endif
   const InLine in_line(*slow);
   const Wait wait(reinterpret_cast<PyObject*>(self));
-  Patience patience(deadline);
-  const bool acquired = slow->tally.count([&] { return algorithm.acquire(self->state, patience); });
+  Patience patience(deadline, Handlers::out_of_line);
+  const bool acquired = slow->tally.count([&] {
+    bool came;
+    do came = algorithm.acquire(self->state, patience);
+    while (!came && patience.to_be_continued());
+    return came;
+  });
   if (!patience.attach()) return acquired ? Outcome::acquired : Outcome::timed_out;
   if (acquired) algorithm.release(self->state, 1);  // it came while a handler raised
   return Outcome::error;
