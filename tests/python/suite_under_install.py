@@ -1,4 +1,4 @@
-"""Run a suite of the standard library on fairlock's locks: suite_under_install.py MODULE [TEST LEFT OUT ...]."""
+"""Run a suite of the standard library on fairlock's locks: suite_under_install.py SUITE [TEST LEFT OUT ...]."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import fairlock
 
 fairlock.install()  # before the suite takes anything from threading
 
-module, *left_out = sys.argv[1:]
+name, *left_out = sys.argv[1:]
 
 
 def cases(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
     for test in suite:
         if isinstance(test, unittest.TestSuite):
             yield from cases(test)
-        elif test.id().removeprefix(f"{module}.") not in left_out:
+        elif test.id().removeprefix(f"{name}.") not in left_out:
             yield test
 
 
 if __name__ == "__main__":
-    wanted = unittest.TestSuite(cases(unittest.defaultTestLoader.loadTestsFromName(module)))
+    wanted = unittest.TestSuite(cases(unittest.defaultTestLoader.loadTestsFromName(name)))
     result = unittest.TextTestRunner(verbosity=1).run(wanted)
     sys.exit(not (result.wasSuccessful() and result.testsRun > 0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import pkgutil
 import queue
 import threading
 from collections.abc import Iterator
@@ -31,15 +31,17 @@ SUITES = [
     "test.test_threading",
     "test.test_threading_local",
     "test.test_logging",
-    "test.test_concurrent_futures.test_thread_pool",  # 3.13 and newer; before that the tests of all pools are one, slow
+    "test.test_concurrent_futures.test_thread_pool",  # 3.12 and newer
+    "test.test_concurrent_futures.ThreadPoolExecutorTest",  # 3.11
 ]
 
 
-def exists(module: str) -> bool:
+def exists(suite: str) -> bool:
     try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:  # not even the package
+        pkgutil.resolve_name(suite)
+    except (ModuleNotFoundError, AttributeError):
         return False
+    return True
 
 
 @pytest.mark.slow
