@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Literal
 
 from fairlock import __version__
 from fairlock.cli import COMMANDS
+from fairlock.cli import main as call_command
 from fairlock.paths import cmake_dir, include_dir
 
 
 def refuse(why: str) -> int:
     print(f"fairlock: {why}", file=sys.stderr)
     return 2
+
+
+def run_program(how: Literal["-c", "-m", "file"], what: str, arguments: list[str]) -> int:
+    try:
+        from fairlock.script import run
+    except ImportError as error:  # it says how to get the native module
+        return refuse(str(error))
+    run(how, what, arguments)
+    return 0
 
 
 def main() -> int:
@@ -29,23 +40,15 @@ def main() -> int:
                 return 1
             return 0
         case ["-c" | "-m" as how, what, *arguments]:
-            from fairlock.script import run
-
-            run(how, what, arguments)
-            return 0
+            return run_program(how, what, arguments)
         case ["-c" | "-m" as how]:
             return refuse(f"{how} needs an argument: python -m fairlock {how} {'CODE' if how == '-c' else 'MODULE'}")
         case [word, *arguments] if word not in COMMANDS and not word.startswith("-"):
             if not word.endswith(".py") and not Path(word).exists():
                 return refuse(f"'{word}' is no command ({', '.join(COMMANDS)}) and no file; a module is run with -m")
-            from fairlock.script import run
-
-            run("file", word, arguments)
-            return 0
+            return run_program("file", word, arguments)
         case _:
-            from fairlock.cli import main as cli_main
-
-            return cli_main()
+            return call_command()
 
 
 if __name__ == "__main__":

@@ -90,13 +90,13 @@ def dump(file: TextIO | None = None, *, all_threads: bool = False) -> None:
             lines.append(f"  {names[link.thread]} waits for {_describe(link.lock)}, held by {names[holder.thread]}")
         if any(isinstance(link.lock, Lock) for link in cycle):
             lines.append("  (unless another thread releases a Lock of these)")
-    frames = sys._current_frames()
+    frames = sys._current_frames()  # whoever does not wait runs on: its stack may be of two moments
     concerned = dict.fromkeys(thread for c in contentions for thread in (c.owner, *c.waiters) if thread is not None)
     for thread in frames if all_threads else concerned:
         if thread in frames:
             lines.append(f"stack of {names[thread]}, most recent call last:")
             lines += [entry.rstrip("\n") for entry in traceback.format_stack(_outside(frames[thread]))]
-    print("\n".join(lines), file=file or sys.stderr, flush=True)
+    print("\n".join(lines), file=sys.stderr if file is None else file, flush=True)
 
 
 # --- what the above needs ---
