@@ -1,9 +1,10 @@
 """Fair, scalable locks and semaphores, with the workshop to prove what they claim.
 
 ``Lock``, ``RLock``, ``Semaphore``, ``BoundedSemaphore``, ``Condition``, ``Event`` and ``Barrier`` are used like their
-namesakes in ``threading``, and let no thread starve. The command ``fairlock`` studies the algorithms behind them:
-``fairlock list``, ``explain`` and ``check``. ``python -m fairlock --include`` prints where the C++ headers
-are.
+namesakes in ``threading``, and let no thread starve. ``install()`` puts them in the place of those, as
+``python -m fairlock script.py`` does for a program; ``dump()`` shows who waits for whom. The command ``fairlock``
+studies the algorithms behind them: ``fairlock list``, ``explain`` and ``check``. ``python -m fairlock --include``
+prints where the C++ headers are.
 """
 
 __version__ = "0.1.0"
@@ -14,15 +15,23 @@ __all__ = [
     "BoundedSemaphore",
     "Capacitor",
     "Condition",
+    "Contention",
     "Event",
     "Lock",
     "RLock",
     "Semaphore",
     "Statistics",
+    "contended",
+    "deadlocks",
+    "dump",
+    "install",
+    "uninstall",
 ]
 
 try:
     from fairlock._locks import TIMEOUT_MAX, BoundedSemaphore, Capacitor, Condition, Lock, RLock, Semaphore, Statistics
+    from fairlock.adopt import install, uninstall
+    from fairlock.contention import Contention, contended, deadlocks, dump
     from fairlock.events import Barrier, Event
 except ModuleNotFoundError as _error:
     _missing = _error

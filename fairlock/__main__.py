@@ -1,14 +1,33 @@
-"""``python -m fairlock``: the command line tools, and where the C++ headers are."""
+"""``python -m fairlock``: run a program with fairlock's locks, the tools, and where the C++ headers are."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from typing import Literal
 
 from fairlock import __version__
+from fairlock.cli import COMMANDS
+from fairlock.cli import main as call_command
 from fairlock.paths import cmake_dir, include_dir
 
 
+def refuse(why: str) -> int:
+    print(f"fairlock: {why}", file=sys.stderr)
+    return 2
+
+
+def run_program(how: Literal["-c", "-m", "file"], what: str, arguments: list[str]) -> int:
+    try:
+        from fairlock.script import run
+    except ImportError as error:  # it says how to get the native module
+        return refuse(str(error))
+    run(how, what, arguments)
+    return 0
+
+
 def main() -> int:
+    # What needs a native module is imported where it is needed: a C++ user who asks for a path may have none.
     match sys.argv[1:]:
         case ["--version"]:
             print(f"fairlock {__version__}")
@@ -20,11 +39,16 @@ def main() -> int:
                 print(f"fairlock: {error}", file=sys.stderr)
                 return 1
             return 0
+        case ["-c" | "-m" as how, what, *arguments]:
+            return run_program(how, what, arguments)
+        case ["-c" | "-m" as how]:
+            return refuse(f"{how} needs an argument: python -m fairlock {how} {'CODE' if how == '-c' else 'MODULE'}")
+        case [word, *arguments] if word not in COMMANDS and not word.startswith("-"):
+            if not word.endswith(".py") and not Path(word).exists():
+                return refuse(f"'{word}' is no command ({', '.join(COMMANDS)}) and no file; a module is run with -m")
+            return run_program("file", word, arguments)
         case _:
-            # Here and not above: a C++ user who asks for a path needs no native module.
-            from fairlock.cli import main as cli_main
-
-            return cli_main()
+            return call_command()
 
 
 if __name__ == "__main__":

@@ -11,6 +11,15 @@ from typing import NoReturn
 from fairlock import __version__
 from fairlock.usage import UsageError
 
+# Each is a module that has add_arguments(parser) and run(args). Only the one that is called is imported: most need the
+# lab, which an installation may be without.
+COMMANDS = {
+    "list": ("catalogue", "the catalogue of locks, with their properties"),
+    "explain": ("explain", "one lock's fields, step by step, as threads contend for it"),
+    "check": ("check", "explore locks with the model checker, or find the planted bugs"),
+    "bench": ("bench", "compare our types with those of threading"),
+}
+
 
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
@@ -18,14 +27,6 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         print(f"{self.prog}: {message} ({self.prog} --help tells more)", file=sys.stderr)
         raise SystemExit(2)
-
-
-COMMANDS = {
-    "list": ("catalogue", "the catalogue of locks, with their properties"),
-    "explain": ("explain", "one lock's fields, step by step, as threads contend for it"),
-    "check": ("check", "explore locks with the model checker, or find the planted bugs"),
-    "bench": ("bench", "compare our types with those of threading"),
-}
 
 
 def load(module: str) -> ModuleType:
@@ -40,7 +41,12 @@ def load(module: str) -> ModuleType:
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = Parser("fairlock", description="Fair, scalable locks, and the workshop that proves them.")
+    parser = Parser(
+        "fairlock",
+        description="Fair, scalable locks, and the workshop that proves them.",
+        epilog="`python -m fairlock script.py` (or -m MODULE, or -c CODE) runs a program with fairlock's locks "
+        "in place of threading's.",
+    )
     parser.add_argument("--version", action="version", version=f"fairlock {__version__}")
     try:
         subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

@@ -1,4 +1,4 @@
-"""What tests share: the command line, as a user calls it."""
+"""What tests share: the command line and Python, as a user calls them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
+Python = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="session")
@@ -19,5 +20,16 @@ def fairlock() -> Command:
 
     def call(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=900)
+
+    return call
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Python:
+    """Start this Python in an empty folder, where the sources do not hide the package; gives the finished process."""
+
+    def call(*arguments: str | Path, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=timeout, cwd=tmp_path)
 
     return call

@@ -125,7 +125,7 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
     WaiterLine<DefaultPlatform>::Place place(self->line);  // whoever has the lock after us finds us in line
     if (!release_save(self, saved)) return Outcome::error;
     const InLine in_line(self);
-    const Wait wait(reinterpret_cast<PyObject*>(self));
+    const Wait wait(reinterpret_cast<PyObject*>(self), true);
     Patience patience(deadline);
     notified = place.wait(patience);
     if (self->kind != Kind::foreign) {

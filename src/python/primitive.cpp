@@ -58,7 +58,7 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
     if (algorithm.permits(self->state) > 0 && algorithm.try_acquire(self->state)) return Outcome::acquired;
   }
 #endif
-  Patience patience(deadline);
+  Patience patience(deadline, Handlers::out_of_line);
   const bool acquired = wait_detached(self, *slow, patience);
   if (!patience.attach()) return acquired ? Outcome::acquired : Outcome::timed_out;
   if (acquired) algorithm.release(self->state, 1);  // it came while a handler raised
@@ -68,7 +68,12 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
 bool wait_detached(Primitive* self, Slow& slow, Patience& patience) {
   const InLine in_line(slow);
   const Wait wait(reinterpret_cast<PyObject*>(self));
-  return slow.tally.count([&] { return self->algorithm->acquire(self->state, patience); });
+  return slow.tally.count([&] {
+    bool came;
+    do came = self->algorithm->acquire(self->state, patience);
+    while (!came && patience.to_be_continued());
+    return came;
+  });
 }
 
 bool wait_unconditionally(Primitive* self) {

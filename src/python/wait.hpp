@@ -14,14 +14,20 @@ namespace fairlock::python {
 bool on_main_thread();
 void set_main_thread(unsigned long thread);
 
+// Where Python's signal handlers run. A condition stays in line, because whoever notifies must find it. For a lock the thread steps out
+// of line and comes back: it could be the handler that takes the same lock, or waits for somebody who does.
+enum class Handlers { in_line, out_of_line };
+
 // How long a thread waits (until.hpp): to a deadline, or until a signal handler raises. Between construction and attach() the thread
-// is detached from the interpreter, except while a handler runs: then it is still in line, and may wait for other locks.
+// is detached from the interpreter, except while a handler runs.
 class Patience {
  public:
-  explicit Patience(std::uint64_t deadline) : deadline_(deadline), handles_signals_(on_main_thread()), state_(PyEval_SaveThread()) {}
+  explicit Patience(std::uint64_t deadline, Handlers handlers = Handlers::in_line)
+      : deadline_(deadline), handlers_(handlers), handles_signals_(on_main_thread()), state_(PyEval_SaveThread()) {}
   // Of a thread that is detached already, and cannot handle signals.
   struct Detached {};
-  Patience(std::uint64_t deadline, Detached) : deadline_(deadline), handles_signals_(false), state_(nullptr) {}
+  Patience(std::uint64_t deadline, Detached)
+      : deadline_(deadline), handlers_(Handlers::in_line), handles_signals_(false), state_(nullptr) {}
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
 
@@ -39,8 +45,16 @@ class Patience {
 
   bool interrupted() const {
     if (endless_) return false;
+    if (signalled_ && handlers_ == Handlers::out_of_line) return true;
     if (!raised_ && (signalled_ || time_to_look())) handle_signals();
     return raised_;
+  }
+
+  // Out of line: true if the wait ended only for the handlers, which have run now and did not raise.
+  bool to_be_continued() const {
+    if (!signalled_) return false;
+    handle_signals();
+    return !raised_;
   }
 
   // A sleep that a signal ended leaves EINTR in errno.
@@ -50,7 +64,8 @@ class Patience {
   }
 
  private:
-  // Whoever waits without ever sleeping sees no EINTR.
+  // Whoever waits without ever sleeping sees no EINTR. It looks in line, whatever it waits for: to step out on every look would cost it
+  // its place.
   bool time_to_look() const { return handles_signals_ && !sleeps_ && (++looks_ & 0xFFF) == 0; }
 
   void handle_signals() const {
@@ -62,6 +77,7 @@ class Patience {
   }
 
   const std::uint64_t deadline_;
+  const Handlers handlers_;
   const bool handles_signals_;
   bool endless_ = false;
   mutable PyThreadState* state_;

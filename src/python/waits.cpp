@@ -63,7 +63,7 @@ Waiter& mine() {
 
 }  // namespace
 
-Wait::Wait(PyObject* waited_for) : object(waited_for), since(steady_now()), outer(mine().innermost) {
+Wait::Wait(PyObject* waited_for, bool stays) : object(waited_for), since(steady_now()), outer(mine().innermost), in_line(stays) {
   Waiter& waiter = mine();
   const Guard held(waiter.guard);
   waiter.innermost = this;
@@ -90,16 +90,16 @@ std::vector<PyObject*> forget_other_threads() {
   // Nobody else runs: no guards, which may have been held by those who are gone.
   Waiter& me = mine();
   std::vector<PyObject*> objects;
-  const auto waited_for_by = [](const Waiter& waiter, const PyObject* object) {
-    for (const Wait* wait = waiter.innermost; wait != nullptr; wait = wait->outer)
-      if (wait->object == object) return true;
+  const auto mine_too = [&](const PyObject* object) {
+    for (const Wait* wait = me.innermost; wait != nullptr; wait = wait->outer)
+      if (wait->object == object && wait->in_line) return true;
     return false;
   };
   for (Waiter* waiter = everyone.waiters.first; waiter != nullptr;) {
     Waiter* const next = waiter->next;
     if (waiter != &me) {
       for (const Wait* wait = waiter->innermost; wait != nullptr; wait = wait->outer)
-        if (!waited_for_by(me, wait->object) && std::find(objects.begin(), objects.end(), wait->object) == objects.end())
+        if (!mine_too(wait->object) && std::find(objects.begin(), objects.end(), wait->object) == objects.end())
           objects.push_back(wait->object);
       delete waiter;
     }

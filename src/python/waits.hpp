@@ -14,7 +14,8 @@ namespace fairlock::python {
 
 class Wait {
  public:
-  explicit Wait(PyObject* object);
+  // in_line: also while a signal handler runs (Handlers, wait.hpp).
+  explicit Wait(PyObject* object, bool in_line = false);
   ~Wait();
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
@@ -22,6 +23,7 @@ class Wait {
   PyObject* const object;  // borrowed: whoever waits holds it
   const std::uint64_t since;
   Wait* const outer;
+  const bool in_line;
 };
 
 struct WaitSeen {
@@ -34,7 +36,7 @@ struct WaitSeen {
 std::vector<WaitSeen> waits_now();
 
 // In the child of a fork, where the other threads are gone: what they waited for (borrowed; the references that they held are never
-// given back), except what the calling thread waits for itself.
+// given back), except what the calling thread is itself in line for.
 std::vector<PyObject*> forget_other_threads();
 
 }  // namespace fairlock::python

@@ -1,0 +1,88 @@
+"""``python -m fairlock script.py``: run a program as Python does, with fairlock's locks instead of ``threading``'s."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import pkgutil
+import runpy
+import sys
+from importlib.machinery import BuiltinImporter, SourceFileLoader
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, Literal
+
+from fairlock import install
+
+# What Python itself calls for -m. The public run_module() and run_path() take `__main__` away after the program's last
+# line, and its threads and the pools that it left open may still need it.
+_run_module_as_main: Any = vars(runpy)["_run_module_as_main"]
+
+
+def run(how: Literal["-c", "-m", "file"], what: str, arguments: list[str]) -> None:
+    """Run code, a module or a file, once :func:`fairlock.install` is done; whatever it raises passes through."""
+    install()
+    try:
+        if how == "-c":
+            _run_code(what, arguments)
+        elif how == "-m":
+            _new_main()
+            sys.argv = ["-m", *arguments]  # runpy writes the module's path over the first; sys.path is right as it is
+            _run_module_as_main(what)
+        elif pkgutil.get_importer(what) is not None:  # a folder or an archive, with a __main__.py inside
+            _new_main()
+            _see(what, folder := str(Path(what).absolute()), arguments)
+            if sys.flags.safe_path:
+                sys.path.insert(0, folder)  # as Python does: this one is the program
+            _run_module_as_main("__main__", alter_argv=False)
+        else:
+            _run_file(what, arguments)
+    except BaseException as error:
+        _hide_our_frames(error)
+        raise
+
+
+def _run_code(code: str, arguments: list[str]) -> None:
+    main = _new_main(__loader__=BuiltinImporter)
+    _see("-c", "", arguments)
+    exec(compile(code, "<string>", "exec", dont_inherit=True), main.__dict__)
+
+
+def _run_file(path: str, arguments: list[str]) -> None:
+    whole = str(Path(path).absolute())
+    try:
+        with io.open_code(whole) as file:
+            source = file.read()
+    except OSError as error:
+        print(f"fairlock: can't open file '{whole}': {error.strerror}; is the path right?", file=sys.stderr)
+        raise SystemExit(2) from None
+    main = _new_main(__loader__=SourceFileLoader("__main__", whole), __file__=whole, __cached__=None)
+    _see(path, str(Path(path).resolve().parent), arguments)
+    exec(compile(source, whole, "exec", dont_inherit=True), main.__dict__)
+
+
+def _new_main(**attributes: object) -> ModuleType:
+    main = ModuleType("__main__")
+    main.__dict__.update(__builtins__=builtins, **attributes)
+    sys.modules["__main__"] = main
+    return main
+
+
+def _see(name: str, folder: str, arguments: list[str]) -> None:
+    """Set what the program sees of itself: its arguments, and where its modules are."""
+    sys.argv = [name, *arguments]
+    if not sys.flags.safe_path:  # with -P Python has put no folder of the program's there
+        sys.path[0] = folder
+
+
+def _hide_our_frames(error: BaseException) -> None:
+    """Let the traceback that Python will print begin where it does without us."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_globals is globals():
+        trace = trace.tb_next
+    show = sys.excepthook  # the program may have one of its own
+
+    def show_shorter(kind: type[BaseException], value: BaseException, whole: TracebackType | None) -> None:
+        show(kind, *((value.with_traceback(trace), trace) if value is error else (value, whole)))
+
+    sys.excepthook = show_shorter
