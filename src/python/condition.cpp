@@ -31,6 +31,9 @@ bool has(PyObject* object, const char* name) {
   return attribute != nullptr;
 }
 
+// Of one argument, also if that is a tuple.
+PyObject* call_with(PyObject* object, const char* name, PyObject* argument) { return PyObject_CallMethod(object, name, "(O)", argument); }
+
 // --- the lock below ---
 
 // 1, 0, or -1 and an exception. As in threading: of a lock that knows no owner, whether anybody holds it.
@@ -78,7 +81,7 @@ bool release_save(const ConditionObject* self, Saved& saved) {
 }
 
 bool acquire_restore(const ConditionObject* self, Saved& saved) {
-  PyObject* const result = saved.state != nullptr ? PyObject_CallMethod(self->lock, "_acquire_restore", "O", saved.state)
+  PyObject* const result = saved.state != nullptr ? call_with(self->lock, "_acquire_restore", saved.state)
                                                   : PyObject_CallMethod(self->lock, "acquire", nullptr);
   Py_CLEAR(saved.state);
   Py_XDECREF(result);
@@ -255,7 +258,7 @@ PyObject* condition_release_save(PyObject* object, PyObject*) {
 
 PyObject* condition_acquire_restore(PyObject* object, PyObject* saved) {
   const ConditionObject* const self = condition_of(object);
-  if (has(self->lock, "_acquire_restore")) return PyObject_CallMethod(self->lock, "_acquire_restore", "O", saved);
+  if (has(self->lock, "_acquire_restore")) return call_with(self->lock, "_acquire_restore", saved);
   return PyObject_CallMethod(self->lock, "acquire", nullptr);
 }
 

@@ -1,0 +1,97 @@
+"""A condition over a lock that is not ours uses it as ``threading.Condition`` would."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from support import ENOUGH, Crew, eventually, outcome
+
+import fairlock
+
+
+class Derived(fairlock.Lock):
+    """Of a subclass it is not known what acquire does."""
+
+
+class Plain:
+    """As little as a lock can have."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def acquire(self, *arguments: Any) -> bool:
+        return self.lock.acquire(*arguments)
+
+    def release(self) -> None:
+        self.lock.release()
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+@pytest.mark.parametrize("make", [threading.Lock, threading.RLock, threading._RLock, Derived, Plain, fairlock.Condition])  # type: ignore[attr-defined]
+def test_wait_and_notify(make: Any) -> None:
+    condition = fairlock.Condition(make())
+    woken: list[bool] = []
+
+    def wait() -> None:
+        with condition:
+            woken.append(condition.wait(ENOUGH))
+            assert condition._is_owned()  # type: ignore[attr-defined]
+
+    with condition:
+        assert not condition.wait(0.001)
+        assert not condition.wait_for(lambda: False, 0.001)
+        assert condition._is_owned()  # type: ignore[attr-defined]
+    with Crew() as crew:
+        for _ in range(3):
+            crew.start(wait)
+        eventually(lambda: condition.waiting == 3)
+        with condition:
+            condition.notify()
+        eventually(lambda: woken == [True])
+        with condition:
+            condition.notify_all()
+    assert woken == [True] * 3
+    assert outcome(condition.notify) is RuntimeError
+
+
+@pytest.mark.parametrize("make", [threading.RLock, fairlock.RLock])
+def test_depth_is_restored(make: Any) -> None:
+    lock = make()
+    condition = fairlock.Condition(lock)
+    with lock, lock, condition:
+        assert not condition.wait(0.001)
+        saved = condition._release_save()  # type: ignore[attr-defined]
+        assert not condition._is_owned()  # type: ignore[attr-defined]
+        condition._acquire_restore(saved)  # type: ignore[attr-defined]
+    assert outcome(lock.release) is RuntimeError
+
+
+def test_exceptions_of_the_lock_come_through() -> None:
+    class Refuses(Plain):
+        def release(self) -> None:
+            raise KeyError
+
+    condition = fairlock.Condition(Refuses())
+    condition.acquire()
+    with pytest.raises(KeyError):
+        condition.wait(0)
+    assert condition.waiting == 0
+
+    class Keeps(Plain):
+        def acquire(self, *arguments: Any) -> bool:
+            if self.lock.locked() or arguments:
+                return super().acquire(*arguments)
+            raise KeyError
+
+    condition = fairlock.Condition(Keeps())
+    condition._lock.lock.acquire()
+    with pytest.raises(KeyError):
+        condition.wait(0)
+    assert condition.waiting == 0
