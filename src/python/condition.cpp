@@ -17,6 +17,7 @@ struct ConditionObject {
   PyObject* weak_references;
   PyObject* lock;
   Kind kind;
+  std::atomic<bool> set_up;  // __init__ was called
   std::atomic<std::uint32_t> waiting;
   WaiterLine<DefaultPlatform> line;
 };
@@ -314,12 +315,12 @@ int init_condition(PyObject* object, PyObject* args, PyObject* kwargs) {
   PyObject* lock = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Condition", const_cast<char**>(names), &lock)) return -1;
   ConditionObject* const self = condition_of(object);
-  if (lock == Py_None) return 0;
-  if (self->waiting.load(std::memory_order_relaxed) != 0) {
-    PyErr_SetString(PyExc_RuntimeError, "threads wait for this condition: its lock cannot be changed");
+  // Others may be waiting for the lock below, to which they have no reference of their own.
+  if (self->waiting.load(std::memory_order_relaxed) != 0 || self->set_up.exchange(true, std::memory_order_relaxed)) {
+    PyErr_SetString(PyExc_RuntimeError, "this condition is in use: __init__ cannot be called again; make a new one");
     return -1;
   }
-  return set_lock(self, lock) ? 0 : -1;
+  return lock == Py_None || set_lock(self, lock) ? 0 : -1;
 }
 
 void condition_dealloc(PyObject* object) {

@@ -91,20 +91,22 @@ PyObject* make(PyTypeObject* type, const Algorithm& algorithm, const Knobs& knob
 }
 
 bool set_up(Primitive* self, const Algorithm& algorithm, const Knobs& knobs) {
-  if (self->set_up) {
-    PyErr_Format(PyExc_RuntimeError, "this %s is in use: __init__ cannot be called again", Py_TYPE(self)->tp_name);
+  // It could be acquired before: what it then holds, and who waits for it, must not be wiped out.
+  const bool untouched = self->slow.load(std::memory_order_relaxed) == nullptr && self->algorithm->permits(self->state) == 1;
+  if (!untouched || self->set_up.exchange(true, std::memory_order_relaxed)) {
+    PyErr_Format(PyExc_RuntimeError, "this %s is in use: __init__ cannot be called again, or late; make a new one", Py_TYPE(self)->tp_name);
     return false;
   }
   if (algorithm.bytes > sizeof self->room || algorithm.alignment > alignof(std::uint64_t)) {
     void* const own = ::operator new(algorithm.bytes, std::align_val_t(algorithm.alignment), std::nothrow);
     if (own == nullptr) {
+      self->set_up = false;
       PyErr_NoMemory();
       return false;
     }
     self->state = own;
   }
   self->algorithm = &algorithm;
-  self->set_up = true;
   algorithm.make(self->state, knobs);
   return true;
 }
