@@ -58,6 +58,11 @@ int is_owned(const ConditionObject* self) {
   return owned;
 }
 
+bool not_owned(const char* what) {
+  PyErr_Format(PyExc_RuntimeError, "cannot %s on un-acquired lock: use the condition in a with statement", what);
+  return false;
+}
+
 // How the lock was held before a wait.
 struct Saved {
   std::size_t count = 1;      // ours
@@ -67,8 +72,12 @@ struct Saved {
 bool release_save(const ConditionObject* self, Saved& saved) {
   if (self->kind != Kind::foreign) {
     LockObject* const lock = native(self);
-    if (self->kind == Kind::rlock) saved.count = std::exchange(lock->count, 0);
-    disown(lock);
+    // It may have been released since the caller looked.
+    if (self->kind == Kind::rlock ? !owned_by_me(lock) : disown(lock) == 0) return not_owned("wait");
+    if (self->kind == Kind::rlock) {
+      saved.count = std::exchange(lock->count, 0);
+      disown(lock);
+    }
     give_back(lock);
     return true;
   }
@@ -151,7 +160,7 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
 
 bool expect_owned(const ConditionObject* self, const char* what) {
   const int owned = is_owned(self);
-  if (owned == 0) PyErr_Format(PyExc_RuntimeError, "cannot %s on un-acquired lock: use the condition in a with statement", what);
+  if (owned == 0) not_owned(what);
   return owned == 1;
 }
 
