@@ -335,10 +335,19 @@ int init_condition(PyObject* object, PyObject* args, PyObject* kwargs) {
 void condition_dealloc(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
   PyObject_GC_UnTrack(object);
+  Py_TRASHCAN_BEGIN(object, condition_dealloc)  // the lock below may be a condition, over a condition, and so on
   if (condition_of(object)->weak_references != nullptr) PyObject_ClearWeakRefs(object);
   Py_CLEAR(condition_of(object)->lock);
   type->tp_free(object);
   Py_DECREF(type);
+  Py_TRASHCAN_END
+}
+
+// Finalizers may still call methods: so not null.
+int condition_clear(PyObject* object) {
+  condition_of(object)->kind = Kind::foreign;
+  Py_XSETREF(condition_of(object)->lock, Py_NewRef(Py_None));
+  return 0;
 }
 
 int condition_traverse(PyObject* object, visitproc visit, void* arg) {
@@ -398,6 +407,7 @@ PyType_Slot condition_slots[] = {
     {Py_tp_init, reinterpret_cast<void*>(&init_condition)},
     {Py_tp_dealloc, reinterpret_cast<void*>(&condition_dealloc)},
     {Py_tp_traverse, reinterpret_cast<void*>(&condition_traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(&condition_clear)},
     {Py_tp_repr, reinterpret_cast<void*>(&condition_repr)},
     {Py_tp_methods, condition_methods},
     {Py_tp_getset, condition_getters},
