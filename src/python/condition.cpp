@@ -206,11 +206,14 @@ PyObject* condition_wait_for(PyObject* object, PyObject* args, PyObject* kwargs)
 
 PyObject* condition_notify(PyObject* object, PyObject* args, PyObject* kwargs) {
   static const char* const names[] = {"n", nullptr};
-  Py_ssize_t n = 1;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|n:notify", const_cast<char**>(names), &n)) return nullptr;
+  PyObject* given = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:notify", const_cast<char**>(names), &given)) return nullptr;
+  int overflow = 0;
+  const long long n = given == nullptr ? 1 : PyLong_AsLongLongAndOverflow(given, &overflow);
+  if (n == -1 && PyErr_Occurred() != nullptr) return nullptr;
   ConditionObject* const self = condition_of(object);
   if (!expect_owned(self, "notify")) return nullptr;
-  if (n > 0) self->line.notify(static_cast<std::uint64_t>(n));
+  if (n > 0 || overflow > 0) self->line.notify(overflow > 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(n));
   Py_RETURN_NONE;
 }
 
@@ -299,7 +302,7 @@ bool set_lock(ConditionObject* self, PyObject* lock) {
   const ModuleState& state = module_state(Py_TYPE(self));
   self->kind = Py_TYPE(lock) == state.rlock ? Kind::rlock : Py_TYPE(lock) == state.lock ? Kind::lock : Kind::foreign;
   if (self->kind == Kind::foreign && (!has(lock, "acquire") || !has(lock, "release"))) {
-    PyErr_Format(PyExc_TypeError, "a condition needs a lock with acquire() and release(), not %.100s", Py_TYPE(lock)->tp_name);
+    PyErr_Format(PyExc_AttributeError, "a condition needs a lock with acquire() and release(), not %.100s", Py_TYPE(lock)->tp_name);
     return false;
   }
   Py_XSETREF(self->lock, Py_NewRef(lock));

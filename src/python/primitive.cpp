@@ -1,5 +1,6 @@
 #include "primitive.hpp"
 
+#include <cstring>
 #include <new>
 
 #include "module.hpp"
@@ -119,8 +120,14 @@ void renew(Primitive* self, const Knobs& knobs) {
 const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const char*, const char*), const Algorithm& otherwise, Knobs& knobs) {
   const auto text = [](PyObject* object, const char* otherwise, const char* what) -> const char* {
     if (object == nullptr || object == Py_None) return otherwise;
-    if (PyUnicode_Check(object)) return PyUnicode_AsUTF8(object);
-    PyErr_Format(PyExc_TypeError, "%s must be a string, not %.100s", what, Py_TYPE(object)->tp_name);
+    if (!PyUnicode_Check(object)) {
+      PyErr_Format(PyExc_TypeError, "%s must be a string, not %.100s", what, Py_TYPE(object)->tp_name);
+      return nullptr;
+    }
+    Py_ssize_t length;
+    const char* const name = PyUnicode_AsUTF8AndSize(object, &length);
+    if (name == nullptr || std::strlen(name) == static_cast<std::size_t>(length)) return name;
+    PyErr_Format(PyExc_ValueError, "there is no %s %R: its name has a null character", what, object);
     return nullptr;
   };
   if (choice.algorithm == nullptr && choice.waiting == nullptr && choice.platoon == nullptr && choice.skip == nullptr) return &otherwise;
