@@ -1,0 +1,168 @@
+"""Other interpreters in the same process: each has its own types, and what is waited for in one is nobody's business
+in the other."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from support import run_python
+
+pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="the module is for one interpreter before 3.12")
+
+CHILD = """
+import signal, sys, threading, time
+try:
+    import _interpreters
+except ImportError:
+    import _xxsubinterpreters as _interpreters
+
+def run(interpreter, code):
+    failed = _interpreters.run_string(interpreter, code)  # 3.12 raises
+    if failed is not None:
+        raise SystemExit(f"{failed}")
+
+def create(own_gil):
+    if sys.version_info < (3, 13):
+        return _interpreters.create(isolated=own_gil)
+    return _interpreters.create("isolated" if own_gil else "legacy")
+
+USE = '''
+import threading, time
+import fairlock
+for make in (fairlock.Lock, fairlock.RLock, lambda: fairlock.Lock("twa"), lambda: fairlock.Lock("hapax-vw"), fairlock.Semaphore):
+    lock, inside, count = make(), [], [0]
+    def use():
+        for _ in range(300):
+            with lock:
+                assert not inside
+                inside.append(None)
+                count[0] += 1
+                inside.pop()
+    threads = [threading.Thread(target=use) for _ in range(3)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    assert count == [900] and lock.waiting == 0
+    lock.acquire()
+    assert isinstance(lock, fairlock.RLock) or not lock.acquire(timeout=0.002)
+condition = fairlock.Condition()
+with condition:
+    assert not condition.wait(0.002)
+assert not fairlock.Event().wait(0.002)
+'''
+"""
+both_kinds = pytest.mark.parametrize("own_gil", [False, True])
+
+
+@both_kinds
+def test_import_use_and_end(own_gil: bool) -> None:
+    run_python(
+        CHILD
+        + f"""
+for imported in (False, True):
+    for _ in range(3):
+        interpreter = create({own_gil})
+        run(interpreter, USE)
+        _interpreters.destroy(interpreter)
+    import fairlock
+exec(USE)
+"""
+    )
+
+
+@both_kinds
+def test_several_at_once(own_gil: bool) -> None:
+    run_python(
+        CHILD
+        + f"""
+interpreters = [create({own_gil}) for _ in range(3)]
+threads = [threading.Thread(target=run, args=(interpreter, USE)) for interpreter in interpreters]
+for thread in threads: thread.start()
+exec(USE)
+for thread in threads: thread.join()
+for interpreter in interpreters: _interpreters.destroy(interpreter)
+exec(USE)
+"""
+    )
+
+
+@both_kinds
+def test_waits_of_others_are_not_seen(own_gil: bool) -> None:
+    """An object of one interpreter in the hands of another would be the end of both."""
+    run_python(
+        CHILD
+        + f"""
+import fairlock
+from fairlock._locks import waits
+lock = fairlock.Lock()
+lock.acquire()
+waiter = threading.Thread(target=lock.acquire)
+waiter.start()
+while not lock.waiting: time.sleep(0.001)
+interpreter = create({own_gil})
+run(interpreter, '''
+from fairlock._locks import waits
+assert waits() == [], waits()
+''')
+assert [object_ for _, object_, _ in waits()] == [lock]
+
+code = '''
+import fairlock
+lock = fairlock.Lock()
+lock.acquire()
+lock.acquire(timeout=0.2)
+'''
+other = threading.Thread(target=run, args=(interpreter, code))
+other.start()
+end = time.monotonic() + 0.15
+while time.monotonic() < end:
+    assert [object_ for _, object_, _ in waits()] == [lock]
+other.join()
+_interpreters.destroy(interpreter)
+lock.release()
+waiter.join()
+"""
+    )
+
+
+@both_kinds
+def test_ctrl_c_still_reaches_the_main_thread(own_gil: bool) -> None:
+    """Also after another thread was the first to import the module in an interpreter of its own."""
+    run_python(
+        CHILD
+        + f"""
+import fairlock
+def in_another_interpreter():
+    interpreter = create({own_gil})
+    run(interpreter, "import fairlock; fairlock.Lock().acquire()")
+    _interpreters.destroy(interpreter)
+thread = threading.Thread(target=in_another_interpreter)
+thread.start()
+thread.join()
+main = threading.get_ident()
+lock = fairlock.Lock()
+lock.acquire()
+def interrupt():
+    while not lock.waiting: time.sleep(0.001)
+    time.sleep(0.01)
+    signal.pthread_kill(main, signal.SIGINT)
+threading.Thread(target=interrupt).start()
+try:
+    lock.acquire(timeout=20)
+    raise SystemExit("not interrupted")
+except KeyboardInterrupt:
+    assert time.monotonic() > 0
+    assert lock.statistics().longest < 10
+"""
+    )
+
+
+def test_the_gil_stays_off() -> None:
+    run_python(
+        """
+import sys
+before = getattr(sys, "_is_gil_enabled", lambda: True)()
+import fairlock
+assert getattr(sys, "_is_gil_enabled", lambda: True)() == before
+"""
+    )
