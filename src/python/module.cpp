@@ -57,6 +57,7 @@ PyTypeObject* add_type(PyObject* module, PyType_Spec& spec, PyTypeObject* base =
 }
 
 bool find_main_thread() {
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) return true;  // signals are handled in that one only
   PyObject* const threading = PyImport_ImportModule("threading");
   PyObject* const thread = threading == nullptr ? nullptr : PyObject_CallMethod(threading, "main_thread", nullptr);
   PyObject* const ident = thread == nullptr ? nullptr : PyObject_GetAttrString(thread, "ident");
