@@ -69,11 +69,12 @@ Wait::~Wait() {
 
 std::vector<WaitSeen> waits_now() {
   std::vector<WaitSeen> seen;
+  const PyInterpreterState* const mine = PyInterpreterState_Get();
   const std::lock_guard held(everyone.waiters.mutex);
   for (Waiter* waiter = everyone.waiters.first; waiter != nullptr; waiter = waiter->next) {
     const Guard inside(waiter->guard);
     for (const Wait* wait = waiter->innermost; wait != nullptr; wait = wait->outer)
-      seen.push_back({waiter->thread, Py_NewRef(wait->object), wait->since});
+      if (wait->interpreter == mine) seen.push_back({waiter->thread, Py_NewRef(wait->object), wait->since});
   }
   return seen;
 }

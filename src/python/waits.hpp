@@ -19,6 +19,7 @@ class Wait {
   Wait& operator=(const Wait&) = delete;
 
   PyObject* const object;  // borrowed: whoever waits holds it
+  PyInterpreterState* const interpreter = PyInterpreterState_Get();  // whose object it is
   const std::uint64_t since;
   Wait* const outer;
 };
@@ -29,7 +30,7 @@ struct WaitSeen {
   std::uint64_t since;
 };
 
-// All waits of this moment; of one thread, the innermost first.
+// All waits of this moment in the caller's interpreter; of one thread, the innermost first.
 std::vector<WaitSeen> waits_now();
 
 // In the child of a fork: the other threads are gone, and their lists with them.
