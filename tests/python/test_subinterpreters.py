@@ -27,6 +27,12 @@ def create(own_gil):
         return _interpreters.create(isolated=own_gil)
     return _interpreters.create("isolated" if own_gil else "legacy")
 
+def from_birth_to_end(own_gil, code):
+    '''In one thread: the threading of an interpreter wants to be shut down where it was imported.'''
+    interpreter = create(own_gil)
+    run(interpreter, code)
+    _interpreters.destroy(interpreter)
+
 USE = '''
 import threading, time
 import fairlock
@@ -44,7 +50,7 @@ for make in (fairlock.Lock, fairlock.RLock, lambda: fairlock.Lock("twa"), lambda
     for thread in threads: thread.join()
     assert count == [900] and lock.waiting == 0
     lock.acquire()
-    assert isinstance(lock, fairlock.RLock) or not lock.acquire(timeout=0.002)
+    assert type(lock).__name__ == "RLock" or not lock.acquire(timeout=0.002)
 condition = fairlock.Condition()
 with condition:
     assert not condition.wait(0.002)
@@ -61,9 +67,7 @@ def test_import_use_and_end(own_gil: bool) -> None:
         + f"""
 for imported in (False, True):
     for _ in range(3):
-        interpreter = create({own_gil})
-        run(interpreter, USE)
-        _interpreters.destroy(interpreter)
+        from_birth_to_end({own_gil}, USE)
     import fairlock
 exec(USE)
 """
@@ -75,12 +79,10 @@ def test_several_at_once(own_gil: bool) -> None:
     run_python(
         CHILD
         + f"""
-interpreters = [create({own_gil}) for _ in range(3)]
-threads = [threading.Thread(target=run, args=(interpreter, USE)) for interpreter in interpreters]
+threads = [threading.Thread(target=from_birth_to_end, args=({own_gil}, USE)) for _ in range(3)]
 for thread in threads: thread.start()
 exec(USE)
 for thread in threads: thread.join()
-for interpreter in interpreters: _interpreters.destroy(interpreter)
 exec(USE)
 """
     )
@@ -96,11 +98,10 @@ import fairlock
 from fairlock._locks import waits
 lock = fairlock.Lock()
 lock.acquire()
-waiter = threading.Thread(target=lock.acquire)
+waiter = threading.Thread(target=lock.acquire, daemon=True)
 waiter.start()
 while not lock.waiting: time.sleep(0.001)
-interpreter = create({own_gil})
-run(interpreter, '''
+from_birth_to_end({own_gil}, '''
 from fairlock._locks import waits
 assert waits() == [], waits()
 ''')
@@ -112,13 +113,12 @@ lock = fairlock.Lock()
 lock.acquire()
 lock.acquire(timeout=0.2)
 '''
-other = threading.Thread(target=run, args=(interpreter, code))
+other = threading.Thread(target=from_birth_to_end, args=({own_gil}, code), daemon=True)
 other.start()
 end = time.monotonic() + 0.15
 while time.monotonic() < end:
     assert [object_ for _, object_, _ in waits()] == [lock]
 other.join()
-_interpreters.destroy(interpreter)
 lock.release()
 waiter.join()
 """
@@ -132,11 +132,7 @@ def test_ctrl_c_still_reaches_the_main_thread(own_gil: bool) -> None:
         CHILD
         + f"""
 import fairlock
-def in_another_interpreter():
-    interpreter = create({own_gil})
-    run(interpreter, "import fairlock; fairlock.Lock().acquire()")
-    _interpreters.destroy(interpreter)
-thread = threading.Thread(target=in_another_interpreter)
+thread = threading.Thread(target=from_birth_to_end, args=({own_gil}, "import fairlock; fairlock.Lock().acquire()"))
 thread.start()
 thread.join()
 main = threading.get_ident()
@@ -148,11 +144,10 @@ def interrupt():
     signal.pthread_kill(main, signal.SIGINT)
 threading.Thread(target=interrupt).start()
 try:
-    lock.acquire(timeout=20)
+    lock.acquire(timeout=5)
     raise SystemExit("not interrupted")
 except KeyboardInterrupt:
-    assert time.monotonic() > 0
-    assert lock.statistics().longest < 10
+    assert lock.statistics().longest < 4
 """
     )
 
