@@ -34,7 +34,7 @@ def contend(lock: Any) -> None:
     lock.acquire()
     with Crew() as crew:
         crew.start(lambda: lock.acquire(timeout=ENOUGH) and lock.release())
-        crew.start(lambda: lock.acquire(timeout=0.001))
+        crew.start(lambda: lock.acquire(timeout=0.001) and lock.release())
         eventually(lambda: lock.waiting == 1)
         lock.release()
 
