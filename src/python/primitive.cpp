@@ -67,7 +67,7 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
 
 void wait_detached(Primitive* self, Slow& slow, Patience& patience) {
   const InLine in_line(slow);
-  const Wait wait(reinterpret_cast<PyObject*>(self));
+  const Wait wait(reinterpret_cast<PyObject*>(self), patience.interpreter());
   patience.without_end();
   slow.tally.count([&] { return self->algorithm->acquire(self->state, patience); });
 }

@@ -31,6 +31,8 @@ class Patience {
   // From now on for what must be had in every case: signals wait until the thread is attached again.
   void without_end() { endless_ = true; }
 
+  PyInterpreterState* interpreter() const { return PyThreadState_GetInterpreter(state_); }
+
   std::uint64_t deadline() const { return endless_ ? never : deadline_; }
 
   bool interrupted() const {

@@ -55,7 +55,8 @@ Waiter& mine() {
 
 }  // namespace
 
-Wait::Wait(PyObject* waited_for) : object(waited_for), since(steady_now()), outer(mine().innermost) {
+Wait::Wait(PyObject* waited_for, PyInterpreterState* whose)
+    : object(waited_for), interpreter(whose), since(steady_now()), outer(mine().innermost) {
   Waiter& waiter = mine();
   const Guard held(waiter.guard);
   waiter.innermost = this;

@@ -13,13 +13,13 @@ namespace fairlock::python {
 
 class Wait {
  public:
-  explicit Wait(PyObject* object);
+  explicit Wait(PyObject* object, PyInterpreterState* interpreter = PyInterpreterState_Get());  // who is detached must say it
   ~Wait();
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
 
   PyObject* const object;  // borrowed: whoever waits holds it
-  PyInterpreterState* const interpreter = PyInterpreterState_Get();  // whose object it is
+  PyInterpreterState* const interpreter;  // whose object it is
   const std::uint64_t since;
   Wait* const outer;
 };

@@ -11,6 +11,7 @@ import pytest
 from support import ENOUGH, LOCKS, SEMAPHORES, SOON, Crew, eventually
 
 import fairlock
+from fairlock._locks import waits
 
 
 class Called(Exception):
@@ -92,49 +93,41 @@ def test_during_the_wait_for_a_notification() -> None:
 
 
 def test_many_during_contended_use() -> None:
+    """They are sent only to those who wait: elsewhere no program is proof against them."""
     for algorithm in ("fair", "twa", "hapax-vw"):
         lock = fairlock.Lock(algorithm)
         inside: list[None] = []
+        called: list[int] = []
+        sent = 0
         stop = threading.Event()
 
         def use() -> None:
             while not stop.is_set():  # noqa: B023
                 try:
-                    try:
-                        lock.acquire()  # noqa: B023
-                        assert not inside  # noqa: B023
-                        inside.append(None)  # noqa: B023
-                        time.sleep(0)
-                        inside.clear()  # noqa: B023
-                    finally:
-                        done = False
-                        while not done:
-                            try:
-                                if lock.owner == threading.get_ident():  # noqa: B023
-                                    inside.clear()  # noqa: B023
-                                    lock.release()  # noqa: B023
-                                done = True
-                            except Called:
-                                pass
+                    lock.acquire()  # noqa: B023
+                    assert not inside  # noqa: B023
+                    inside.append(None)  # noqa: B023
+                    time.sleep(0)
+                    inside.clear()  # noqa: B023
+                    lock.release()  # noqa: B023
                 except Called:
-                    pass
-
-        def safely() -> None:
-            while True:
-                try:
-                    return use()  # noqa: B023
-                except Called:
-                    pass
+                    assert lock.owner == threading.get_ident()  # noqa: B023
+                    called.append(lock.owner)  # noqa: B023
+                    lock.release()  # noqa: B023
 
         with Crew() as crew:
             for _ in range(3):
-                crew.start(safely)
-            end = time.monotonic() + 0.2
-            while time.monotonic() < end:
-                for thread in crew.threads:
-                    call(thread)
-                time.sleep(0.001)
-            time.sleep(SOON)
+                crew.start(use)
+            for _ in range(50):
+                with lock:
+                    waiting = {thread for thread, object_, _ in waits() if object_ is lock}
+                    for thread in crew.threads:
+                        if thread.ident in waiting:
+                            call(thread)
+                            sent += 1
+                eventually(lambda: len(called) == sent)  # noqa: B023
             stop.set()
-        assert lock.acquire(timeout=1)
+        assert sent > 0
+        assert len(called) == sent
         assert lock.waiting == 0
+        assert lock.acquire(timeout=0)
