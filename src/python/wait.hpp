@@ -48,8 +48,15 @@ class Patience {
   }
 
  private:
-  // Whoever waits without ever sleeping sees no EINTR.
-  bool time_to_look() const { return handles_signals_ && !sleeps_ && (++looks_ & 0xFFF) == 0; }
+  // Whoever waits without ever sleeping sees no EINTR. By the clock: on a busy machine a look may last as long as a time slice.
+  bool time_to_look() const {
+    if (!handles_signals_ || sleeps_ || (++looks_ & 0x3F) != 0) return false;
+    const auto now = steady_now();
+    if (looked_ == 0) looked_ = now;
+    if (now - looked_ < 5'000'000) return false;
+    looked_ = now;
+    return true;
+  }
 
   void handle_signals() const {
     signalled_ = false;
@@ -65,6 +72,7 @@ class Patience {
   mutable PyThreadState* state_;
   mutable bool signalled_ = false, raised_ = false, sleeps_ = false;
   mutable unsigned looks_ = 0;
+  mutable std::uint64_t looked_ = 0;
 };
 
 }  // namespace fairlock::python
