@@ -136,10 +136,8 @@ def test_misuse_raises_what_threading_raises(call: Callable[[Any], object]) -> N
 @pytest.mark.parametrize("make", [fairlock.Lock, fairlock.RLock, lambda *a, **k: fairlock.Semaphore(1, *a, **k)])
 def test_choice(make: Callable[..., object]) -> None:
     for name in ("", "no such", "Fair", "fair\0", "ticket\0x", "x" * 100_000, "\ud800", "%s%n"):
-        with pytest.raises(ValueError):
-            make(name)
-        with pytest.raises(ValueError):
-            make(waiting=name)
+        assert issubclass(outcome(lambda: make(name)), ValueError)  # type: ignore[arg-type]  # noqa: B023
+        assert issubclass(outcome(lambda: make(waiting=name)), ValueError)  # type: ignore[arg-type]  # noqa: B023
     for wrong in (1, b"fair", [], object()):
         with pytest.raises(TypeError, match="must be a string"):
             make(wrong)

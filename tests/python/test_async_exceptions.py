@@ -14,7 +14,7 @@ import fairlock
 from fairlock._locks import waits
 
 
-class Called(Exception):
+class Called(Exception):  # noqa: N818
     pass
 
 

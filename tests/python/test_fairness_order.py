@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
@@ -99,11 +100,13 @@ def test_who_leaves_does_not_disturb_the_order(algorithm: str, leaves: int) -> N
         leavers = {leaves, (leaves + 1) % 8} if neighbour else {leaves}
         order: list[int] = []
         left: list[int] = []
+        over = threading.Event()
         lock.acquire()
 
         def wait(number: int) -> None:
             if not lock.acquire(timeout=0.03 if number in leavers else ENOUGH):  # noqa: B023
                 left.append(number)  # noqa: B023
+                over.wait(ENOUGH)  # noqa: B023  (a thread that ends leaves its place to the next one that is started: see below)
                 return
             order.append(number)  # noqa: B023
             lock.release()  # noqa: B023
@@ -117,10 +120,50 @@ def test_who_leaves_does_not_disturb_the_order(algorithm: str, leaves: int) -> N
             eventually(lambda: len(left) == len(leavers))  # noqa: B023
             eventually(lambda: lock.waiting == 8 - len(leavers))  # noqa: B023
             lock.release()
+            over.set()
         assert order == [number for number in range(8) if number not in leavers]
         assert lock.waiting == 0
         assert lock.acquire(timeout=0)
         assert not lock.acquire(timeout=0)
+
+
+TICKETS = ["ticket", "twa", *STRICT_SEMAPHORES]
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        pytest.param(
+            name,
+            marks=pytest.mark.xfail(
+                name in TICKETS, reason="whose ticket was left is known by a number that threads reuse"
+            ),
+        )
+        for name in STRICT_LOCKS + STRICT_SEMAPHORES
+    ],
+)
+def test_a_new_thread_does_not_inherit_the_place_of_one_that_ended(algorithm: str) -> None:
+    lock: Any = fairlock.Lock(algorithm) if algorithm in STRICT_LOCKS else fairlock.Semaphore(1, algorithm)
+    order: list[int] = []
+    lock.acquire()
+    with Crew() as crew:
+        queue_up(crew, lock, 1, order)
+        leaver = crew.start(lambda: lock.acquire(timeout=0.05))
+        eventually(lambda: lock.waiting == 2)
+        time.sleep(0.001)
+        queue_up(crew, lock, 1, order)
+        leaver.join(ENOUGH)
+
+        def wait() -> None:
+            assert lock.acquire(timeout=ENOUGH)
+            order.append(9)
+            lock.release()
+
+        crew.start(wait)
+        eventually(lambda: lock.waiting == 3)
+        time.sleep(0.001)
+        lock.release()
+    assert order == [0, 0, 9]
 
 
 def test_conditions_notify_the_longest_waiter() -> None:

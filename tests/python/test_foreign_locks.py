@@ -34,7 +34,9 @@ class Plain:
         self.release()
 
 
-@pytest.mark.parametrize("make", [threading.Lock, threading.RLock, threading._RLock, Derived, Plain, fairlock.Condition])  # type: ignore[attr-defined]
+@pytest.mark.parametrize(
+    "make", [threading.Lock, threading.RLock, threading._RLock, Derived, Plain, fairlock.Condition]
+)  # type: ignore[attr-defined]
 def test_wait_and_notify(make: Any) -> None:
     condition = fairlock.Condition(make())
     woken: list[bool] = []

@@ -82,7 +82,9 @@ def test_cycles_are_collected() -> None:
 
 def alive() -> int:
     gc.collect()
-    return sum(isinstance(one, (*TYPES, weakref.ref)) or type(one) is type(test_weak_references) for one in gc.get_objects())
+    return sum(
+        isinstance(one, (*TYPES, weakref.ref)) or type(one) is type(test_weak_references) for one in gc.get_objects()
+    )
 
 
 def grows(work: Callable[[], object], times: int) -> int:
@@ -141,7 +143,19 @@ def test_references_come_out_even() -> None:
         semaphore.release(n=1)
         fairlock._locks.waits()  # type: ignore[attr-defined]
 
-    watched: list[Any] = [lock, condition, semaphore, timeout, predicate, name, *TYPES, condition._lock, None, True, False]
+    watched: list[Any] = [
+        lock,
+        condition,
+        semaphore,
+        timeout,
+        predicate,
+        name,
+        *TYPES,
+        condition._lock,
+        None,
+        True,
+        False,
+    ]
     use()
     before = [sys.getrefcount(one) for one in watched]
     for _ in range(50):
@@ -188,9 +202,10 @@ def test_waiters_keep_what_they_wait_for() -> None:
     owner = [lock]
     with Crew() as crew:
         crew.start(owner[0].acquire)
-        eventually(lambda: lock.waiting == 1)
+        eventually(lambda: owner[0].waiting == 1)
         weak = weakref.ref(lock)
-        del lock, owner
+        del lock
+        owner.clear()
         crew.threads[0]._target = None  # type: ignore[attr-defined]
         gc.collect()
         kept: Any = weak()

@@ -10,7 +10,8 @@ from support import run_python
 CHILD = """
 import atexit, sys, threading, time
 import fairlock
-held = [fairlock.Lock(), fairlock.Lock("twa"), fairlock.Lock("hapax-vw"), fairlock.Lock(waiting="yield"), fairlock.RLock(), fairlock.Semaphore(1, "twa-semaphore")]
+held = [fairlock.Lock(), fairlock.Lock("twa"), fairlock.Lock("hapax-vw"), fairlock.Lock(waiting="yield")]
+held += [fairlock.RLock(), fairlock.Semaphore(1, "twa-semaphore")]
 for lock in held:
     lock.acquire()
 condition = fairlock.Condition()
@@ -35,7 +36,8 @@ waits = [
     *(lambda lock=lock: lock.acquire(timeout=50) for lock in held),
     lambda: wait_for_condition(None), lambda: wait_for_condition(50), event.wait, barrier.wait,
 ]
-short = [*(lambda lock=lock: lock.acquire(timeout=0.0003) for lock in held), lambda: wait_for_condition(0.0003), use, use]
+short = [*(lambda lock=lock: lock.acquire(timeout=0.0003) for lock in held), lambda: wait_for_condition(0.0003)]
+short += [use, use]
 """
 
 WAYS = {

@@ -216,7 +216,7 @@ for make in [{", ".join(strict)}, {semaphore_makers(waiting, STRICT_SEMAPHORES)}
 
 @pytest.mark.parametrize("waiting", ["yield", "monitor", "spin"])
 def test_signals_are_handled_on_a_busy_machine(waiting: str) -> None:
-    """Whoever does not sleep hears of signals only when it looks for them, and others may have the processor for long."""
+    """Whoever does not sleep hears of signals only when it looks for them, and a look may take long."""
     run_python(
         CHILD
         + f"""
@@ -496,4 +496,3 @@ for i in range(60):
     assert condition.waiting == 0
 """
     )
-

@@ -107,7 +107,12 @@ def test_waits() -> None:
 
 
 def test_repr() -> None:
-    lock, rlock, semaphore, bounded = fairlock.Lock(), fairlock.RLock(), fairlock.Semaphore(3), fairlock.BoundedSemaphore(3)
+    lock, rlock, semaphore, bounded = (
+        fairlock.Lock(),
+        fairlock.RLock(),
+        fairlock.Semaphore(3),
+        fairlock.BoundedSemaphore(3),
+    )
     assert "<unlocked fairlock.Lock object at 0x" in repr(lock)
     assert "<unlocked fairlock.RLock object owner=0 count=0 at 0x" in repr(rlock)
     with lock, rlock, rlock, semaphore, bounded:

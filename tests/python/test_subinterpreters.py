@@ -36,7 +36,8 @@ def from_birth_to_end(own_gil, code):
 USE = '''
 import threading, time
 import fairlock
-for make in (fairlock.Lock, fairlock.RLock, lambda: fairlock.Lock("twa"), lambda: fairlock.Lock("hapax-vw"), fairlock.Semaphore):
+makers = [fairlock.Lock, fairlock.RLock, fairlock.Semaphore]
+for make in [*makers, lambda: fairlock.Lock("twa"), lambda: fairlock.Lock("hapax-vw")]:
     lock, inside, count = make(), [], [0]
     def use():
         for _ in range(300):
