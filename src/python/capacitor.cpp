@@ -130,11 +130,11 @@ PyObject* get_skip(PyObject* object, void*) { return PyFloat_FromDouble(capacito
 // --- life ---
 
 PyObject* make_capacitor(PyTypeObject* type, PyObject*, PyObject*) {
-  PyObject* const object = make(type, Sort::capacitor, gate, Knobs{.permits = 10});
+  PyObject* const object = make(type, Sort::capacitor, gate, Knobs{.permits = 1});
   if (object == nullptr) return nullptr;
   CapacitorObject* const self = capacitor_of(object);
   self->inner = Py_NewRef(Py_None);
-  self->platoon = 10;
+  self->platoon = 1;  // nothing yet: __init__ says
   self->generation.store(fork_generation(), std::memory_order_relaxed);
   return object;
 }

@@ -17,6 +17,7 @@ struct ConditionObject {
   PyObject* weak_references;
   PyObject* lock;
   Kind kind;
+  std::atomic<bool> set_up;  // __init__ was called
   std::atomic<std::uint32_t> waiting;
   WaiterLine<DefaultPlatform> line;
 };
@@ -30,6 +31,9 @@ bool has(PyObject* object, const char* name) {
   Py_XDECREF(attribute);
   return attribute != nullptr;
 }
+
+// Of one argument, also if that is a tuple.
+PyObject* call_with(PyObject* object, const char* name, PyObject* argument) { return PyObject_CallMethod(object, name, "(O)", argument); }
 
 // --- the lock below ---
 
@@ -54,6 +58,11 @@ int is_owned(const ConditionObject* self) {
   return owned;
 }
 
+bool not_owned(const char* what) {
+  PyErr_Format(PyExc_RuntimeError, "cannot %s on un-acquired lock: use the condition in a with statement", what);
+  return false;
+}
+
 // How the lock was held before a wait.
 struct Saved {
   std::size_t count = 1;      // ours
@@ -63,8 +72,12 @@ struct Saved {
 bool release_save(const ConditionObject* self, Saved& saved) {
   if (self->kind != Kind::foreign) {
     LockObject* const lock = native(self);
-    if (self->kind == Kind::rlock) saved.count = std::exchange(lock->count, 0);
-    disown(lock);
+    // It may have been released since the caller looked.
+    if (self->kind == Kind::rlock ? !owned_by_me(lock) : disown(lock) == 0) return not_owned("wait");
+    if (self->kind == Kind::rlock) {
+      saved.count = std::exchange(lock->count, 0);
+      disown(lock);
+    }
     give_back(lock);
     return true;
   }
@@ -78,7 +91,7 @@ bool release_save(const ConditionObject* self, Saved& saved) {
 }
 
 bool acquire_restore(const ConditionObject* self, Saved& saved) {
-  PyObject* const result = saved.state != nullptr ? PyObject_CallMethod(self->lock, "_acquire_restore", "(O)", saved.state)
+  PyObject* const result = saved.state != nullptr ? call_with(self->lock, "_acquire_restore", saved.state)
                                                   : PyObject_CallMethod(self->lock, "acquire", nullptr);
   Py_CLEAR(saved.state);
   Py_XDECREF(result);
@@ -125,7 +138,7 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
     WaiterLine<DefaultPlatform>::Place place(self->line);  // whoever has the lock after us finds us in line
     if (!release_save(self, saved)) return Outcome::error;
     const InLine in_line(self);
-    const Wait wait(reinterpret_cast<PyObject*>(self), true);
+    const Wait wait(reinterpret_cast<PyObject*>(self), PyInterpreterState_Get(), true);
     Patience patience(deadline);
     notified = place.wait(patience);
     if (self->kind != Kind::foreign) {
@@ -151,7 +164,7 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
 
 bool expect_owned(const ConditionObject* self, const char* what) {
   const int owned = is_owned(self);
-  if (owned == 0) PyErr_Format(PyExc_RuntimeError, "cannot %s on un-acquired lock: use the condition in a with statement", what);
+  if (owned == 0) not_owned(what);
   return owned == 1;
 }
 
@@ -197,11 +210,14 @@ PyObject* condition_wait_for(PyObject* object, PyObject* args, PyObject* kwargs)
 
 PyObject* condition_notify(PyObject* object, PyObject* args, PyObject* kwargs) {
   static const char* const names[] = {"n", nullptr};
-  Py_ssize_t n = 1;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|n:notify", const_cast<char**>(names), &n)) return nullptr;
+  PyObject* given = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:notify", const_cast<char**>(names), &given)) return nullptr;
+  int overflow = 0;
+  const long long n = given == nullptr ? 1 : PyLong_AsLongLongAndOverflow(given, &overflow);
+  if (n == -1 && PyErr_Occurred() != nullptr) return nullptr;
   ConditionObject* const self = condition_of(object);
   if (!expect_owned(self, "notify")) return nullptr;
-  if (n > 0) self->line.notify(static_cast<std::uint64_t>(n));
+  if (n > 0 || overflow > 0) self->line.notify(overflow > 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(n));
   Py_RETURN_NONE;
 }
 
@@ -259,7 +275,7 @@ PyObject* condition_release_save(PyObject* object, PyObject*) {
 
 PyObject* condition_acquire_restore(PyObject* object, PyObject* saved) {
   const ConditionObject* const self = condition_of(object);
-  if (has(self->lock, "_acquire_restore")) return PyObject_CallMethod(self->lock, "_acquire_restore", "(O)", saved);
+  if (has(self->lock, "_acquire_restore")) return call_with(self->lock, "_acquire_restore", saved);
   return PyObject_CallMethod(self->lock, "acquire", nullptr);
 }
 
@@ -288,7 +304,7 @@ bool set_lock(ConditionObject* self, PyObject* lock) {
   const ModuleState& state = module_state(Py_TYPE(self));
   self->kind = Py_TYPE(lock) == state.rlock ? Kind::rlock : Py_TYPE(lock) == state.lock ? Kind::lock : Kind::foreign;
   if (self->kind == Kind::foreign && (!has(lock, "acquire") || !has(lock, "release"))) {
-    PyErr_Format(PyExc_TypeError, "a condition needs a lock with acquire() and release(), not %.100s", Py_TYPE(lock)->tp_name);
+    PyErr_Format(PyExc_AttributeError, "a condition needs a lock with acquire() and release(), not %.100s", Py_TYPE(lock)->tp_name);
     return false;
   }
   Py_XSETREF(self->lock, Py_NewRef(lock));
@@ -313,21 +329,30 @@ int init_condition(PyObject* object, PyObject* args, PyObject* kwargs) {
   PyObject* lock = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Condition", const_cast<char**>(names), &lock)) return -1;
   ConditionObject* const self = condition_of(object);
-  if (lock == Py_None) return 0;
-  if (self->waiting.load(std::memory_order_relaxed) != 0) {
-    PyErr_SetString(PyExc_RuntimeError, "threads wait for this condition: its lock cannot be changed");
+  // Others may be waiting for the lock below, to which they have no reference of their own.
+  if (self->waiting.load(std::memory_order_relaxed) != 0 || self->set_up.exchange(true, std::memory_order_relaxed)) {
+    PyErr_SetString(PyExc_RuntimeError, "this condition is in use: __init__ cannot be called again; make a new one");
     return -1;
   }
-  return set_lock(self, lock) ? 0 : -1;
+  return lock == Py_None || set_lock(self, lock) ? 0 : -1;
 }
 
 void condition_dealloc(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
   PyObject_GC_UnTrack(object);
+  Py_TRASHCAN_BEGIN(object, condition_dealloc)  // the lock below may be a condition, over a condition, and so on
   if (condition_of(object)->weak_references != nullptr) PyObject_ClearWeakRefs(object);
   Py_CLEAR(condition_of(object)->lock);
   type->tp_free(object);
   Py_DECREF(type);
+  Py_TRASHCAN_END
+}
+
+// Finalizers may still call methods: so not null.
+int condition_clear(PyObject* object) {
+  condition_of(object)->kind = Kind::foreign;
+  Py_XSETREF(condition_of(object)->lock, Py_NewRef(Py_None));
+  return 0;
 }
 
 int condition_traverse(PyObject* object, visitproc visit, void* arg) {
@@ -395,6 +420,7 @@ PyType_Slot condition_slots[] = {
     {Py_tp_init, reinterpret_cast<void*>(&init_condition)},
     {Py_tp_dealloc, reinterpret_cast<void*>(&condition_dealloc)},
     {Py_tp_traverse, reinterpret_cast<void*>(&condition_traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(&condition_clear)},
     {Py_tp_repr, reinterpret_cast<void*>(&condition_repr)},
     {Py_tp_methods, condition_methods},
     {Py_tp_getset, condition_getters},

@@ -44,7 +44,8 @@ PyObject* lock_release(PyObject* lock, PyObject*);
 PyObject* rlock_enter(PyObject* lock, PyObject*);
 PyObject* rlock_release(PyObject* lock, PyObject*);
 
-inline bool is_held(const LockObject* self) { return self->algorithm->permits(self->state) <= 0; }
+// As release() sees it: not before its new owner has come back to the interpreter.
+inline bool is_held(const LockObject* self) { return self->owner.load(std::memory_order_relaxed) != 0; }
 inline bool owned_by_me(const LockObject* self) { return self->owner.load(std::memory_order_relaxed) == this_thread(); }
 
 }  // namespace fairlock::python

@@ -18,9 +18,10 @@ ModuleState& state_of(PyObject* module) { return *static_cast<ModuleState*>(PyMo
 // --- functions ---
 
 PyObject* waits(PyObject*, PyObject*) {
-  const auto now = steady_now();
   PyObject* const list = PyList_New(0);
-  for (const auto& [thread, object, since] : waits_now()) {
+  const auto seen = waits_now();
+  const auto now = steady_now();  // after the last of them began
+  for (const auto& [thread, object, since] : seen) {
     // Steals the reference to the object, also when it fails.
     PyObject* const item = list == nullptr ? (Py_DECREF(object), nullptr) : Py_BuildValue("(kNd)", thread, object, static_cast<double>(now - since) / 1e9);
     if (item != nullptr) PyList_Append(list, item);
@@ -67,6 +68,7 @@ bool add_object(PyObject* module, const char* name, PyObject* object) {
 }
 
 bool find_main_thread() {
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) return true;  // signals are handled in that one only
   PyObject* const threading = PyImport_ImportModule("threading");
   PyObject* const thread = threading == nullptr ? nullptr : PyObject_CallMethod(threading, "main_thread", nullptr);
   PyObject* const ident = thread == nullptr ? nullptr : PyObject_GetAttrString(thread, "ident");

@@ -1,5 +1,6 @@
 #include "primitive.hpp"
 
+#include <cstring>
 #include <new>
 
 #include "module.hpp"
@@ -67,7 +68,7 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
 
 bool wait_detached(Primitive* self, Slow& slow, Patience& patience) {
   const InLine in_line(slow);
-  const Wait wait(reinterpret_cast<PyObject*>(self));
+  const Wait wait(reinterpret_cast<PyObject*>(self), patience.interpreter());
   return slow.tally.count([&] {
     bool came;
     do came = self->algorithm->acquire(self->state, patience);
@@ -101,20 +102,22 @@ PyObject* make(PyTypeObject* type, Sort sort, const Algorithm& algorithm, const 
 }
 
 bool set_up(Primitive* self, const Algorithm& algorithm, const Knobs& knobs) {
-  if (self->set_up) {
-    PyErr_Format(PyExc_RuntimeError, "this %s is in use: __init__ cannot be called again", Py_TYPE(self)->tp_name);
+  // It could be acquired before: what it then holds, and who waits for it, must not be wiped out.
+  const bool untouched = self->slow.load(std::memory_order_relaxed) == nullptr && self->algorithm->permits(self->state) == 1;
+  if (!untouched || self->set_up.exchange(true, std::memory_order_relaxed)) {
+    PyErr_Format(PyExc_RuntimeError, "this %s is in use: __init__ cannot be called again, or late; make a new one", Py_TYPE(self)->tp_name);
     return false;
   }
   if (algorithm.bytes > sizeof self->room || algorithm.alignment > alignof(std::uint64_t)) {
     void* const own = ::operator new(algorithm.bytes, std::align_val_t(algorithm.alignment), std::nothrow);
     if (own == nullptr) {
+      self->set_up = false;
       PyErr_NoMemory();
       return false;
     }
     self->state = own;
   }
   self->algorithm = &algorithm;
-  self->set_up = true;
   algorithm.make(self->state, knobs);
   return true;
 }
@@ -127,8 +130,14 @@ void renew(Primitive* self, std::uint64_t permits) {
 const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const char*, const char*), const Algorithm& otherwise, Knobs& knobs) {
   const auto text = [](PyObject* object, const char* otherwise, const char* what) -> const char* {
     if (object == nullptr || object == Py_None) return otherwise;
-    if (PyUnicode_Check(object)) return PyUnicode_AsUTF8(object);
-    PyErr_Format(PyExc_TypeError, "%s must be a string, not %.100s", what, Py_TYPE(object)->tp_name);
+    if (!PyUnicode_Check(object)) {
+      PyErr_Format(PyExc_TypeError, "%s must be a string, not %.100s", what, Py_TYPE(object)->tp_name);
+      return nullptr;
+    }
+    Py_ssize_t length;
+    const char* const name = PyUnicode_AsUTF8AndSize(object, &length);
+    if (name == nullptr || std::strlen(name) == static_cast<std::size_t>(length)) return name;
+    PyErr_Format(PyExc_ValueError, "there is no %s %R: its name has a null character", what, object);
     return nullptr;
   };
   if (choice.algorithm == nullptr && choice.waiting == nullptr && choice.platoon == nullptr && choice.skip == nullptr) return &otherwise;

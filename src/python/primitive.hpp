@@ -6,7 +6,8 @@
 //   state       the memory of the algorithm: `room`, or its own if that is  the constructor
 //               too small or not aligned enough
 //   slow        what only contended ones need; null before that             the first thread that waits
-//   set_up      __init__ was called: a second time it is refused            __init__
+//   set_up      __init__ was called: a second time it is refused, and a     __init__
+//               first time too when it is in use already
 //   sort        which type it is, or a subclass of that                     the constructor
 #pragma once
 
@@ -34,7 +35,7 @@ struct Primitive {
   void* state;
   std::atomic<Slow*> slow;
   alignas(8) unsigned char room[24];
-  bool set_up;
+  std::atomic<bool> set_up;
   Sort sort;
 };
 

@@ -1,6 +1,8 @@
 // Semaphore and BoundedSemaphore.
 #include "semaphore.hpp"
 
+#include <algorithm>
+
 #include "module.hpp"
 #include "timeout.hpp"
 
@@ -25,11 +27,14 @@ void give(SemaphoreObject* self, std::uint64_t permits) {
 }
 
 std::int64_t permits(const SemaphoreObject* self) { return self->algorithm->permits(self->state); }
-std::int64_t value(const SemaphoreObject* self) { return permits(self) < 0 ? 0 : permits(self); }
+std::int64_t value(const SemaphoreObject* self) { return std::max(permits(self), std::int64_t{0}); }
+
+// Half of what the algorithm can count: releases that come at the same time, each of which fits alone, must not go past that.
+std::uint64_t most(const Algorithm& algorithm) { return algorithm.max / 2; }
 
 PyObject* too_many(const SemaphoreObject* self) {
   PyErr_Format(PyExc_OverflowError, "a semaphore of the algorithm '%s' has at most %llu permits", self->algorithm->name,
-               static_cast<unsigned long long>(self->algorithm->max));
+               static_cast<unsigned long long>(most(*self->algorithm)));
   return nullptr;
 }
 
@@ -61,9 +66,9 @@ int init_semaphore(PyObject* object, PyObject* args, PyObject* kwargs) {
   Knobs knobs;
   const Algorithm* const algorithm = choose(choice, &semaphore_algorithm, fair_semaphore, knobs);
   if (algorithm == nullptr) return -1;
-  if (overflow > 0 || static_cast<std::uint64_t>(initial) > algorithm->max) {
+  if (overflow > 0 || static_cast<std::uint64_t>(initial) > most(*algorithm)) {
     PyErr_Format(PyExc_OverflowError, "semaphore initial value is too large: the algorithm '%s' has at most %llu permits", algorithm->name,
-                 static_cast<unsigned long long>(algorithm->max));
+                 static_cast<unsigned long long>(most(*algorithm)));
     return -1;
   }
   knobs.permits = static_cast<std::uint64_t>(initial);
@@ -93,6 +98,7 @@ PyObject* semaphore_enter(PyObject* object, PyObject*) { return acquire_until(se
 // The n of release(n=1); 0: an exception is set.
 std::uint64_t release_count(SemaphoreObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
+  if (count + named == 0) return 1;
   if (count + named > 1 || (named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "n") != 0)) {
     PyErr_SetString(PyExc_TypeError, "release() takes at most one argument, n");
     return 0;
@@ -104,22 +110,41 @@ std::uint64_t release_count(SemaphoreObject* self, PyObject* const* args, Py_ssi
     PyErr_SetString(PyExc_ValueError, "n must be one or more");
     return 0;
   }
-  if (overflow > 0 || static_cast<std::uint64_t>(n) > self->algorithm->max) {
+  if (overflow > 0 || static_cast<std::uint64_t>(n) > most(*self->algorithm)) {
     too_many(self);
     return 0;
   }
   return static_cast<std::uint64_t>(n);
 }
 
+bool give_if_they_fit(SemaphoreObject* self, std::uint64_t n) {
+  const bool fit = permits(self) <= static_cast<std::int64_t>(most(*self->algorithm) - n);
+  if (fit) give(self, n);
+  return fit;
+}
+
+PyObject* release_unbounded(SemaphoreObject* self) {
+  if (!give_if_they_fit(self, 1)) [[unlikely]] return too_many(self);
+  Py_RETURN_NONE;
+}
+
 PyObject* release_several(SemaphoreObject* self, std::uint64_t n) {
-  if (permits(self) > static_cast<std::int64_t>(self->algorithm->max - n)) return too_many(self);
-  give(self, n);
+  bool fit;
+#ifdef Py_GIL_DISABLED  // one after the other: two that are large would be too much
+  Py_BEGIN_CRITICAL_SECTION(self);
+#endif
+  fit = give_if_they_fit(self, n);
+#ifdef Py_GIL_DISABLED
+  Py_END_CRITICAL_SECTION();
+#endif
+  if (!fit) return too_many(self);
   Py_RETURN_NONE;
 }
 
 PyObject* semaphore_release(PyObject* object, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   SemaphoreObject* const self = semaphore_of(object);
-  const std::uint64_t n = no_arguments(count, names) ? 1 : release_count(self, args, count, names);
+  if (no_arguments(count, names)) return release_unbounded(self);
+  const std::uint64_t n = release_count(self, args, count, names);
   return n == 0 ? nullptr : release_several(self, n);
 }
 
@@ -259,13 +284,13 @@ PyType_Spec bounded_semaphore_spec{"fairlock.BoundedSemaphore", sizeof(Semaphore
 
 PyObject* release_one(PyObject* object) {
   SemaphoreObject* const self = semaphore_of(object);
-  return self->sort == Sort::bounded_semaphore ? release_within_bound(self, 1) : release_several(self, 1);
+  return self->sort == Sort::bounded_semaphore ? release_within_bound(self, 1) : release_unbounded(self);
 }
 
 bool release_one_detached(Primitive* semaphore) {
   auto* const self = static_cast<SemaphoreObject*>(semaphore);
-  const bool bounded = self->sort == Sort::bounded_semaphore;
-  if (bounded ? !within_bound(self, 1) : permits(self) >= static_cast<std::int64_t>(self->algorithm->max)) return false;
+  if (self->sort != Sort::bounded_semaphore) return give_if_they_fit(self, 1);
+  if (!within_bound(self, 1)) return false;
   give(self, 1);
   return true;
 }

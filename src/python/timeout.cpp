@@ -10,6 +10,11 @@ namespace fairlock::python {
 namespace {
 
 std::optional<double> to_seconds(PyObject* object) {
+  const PyNumberMethods* const number = Py_TYPE(object)->tp_as_number;
+  if (number == nullptr || (number->nb_float == nullptr && number->nb_index == nullptr)) {
+    PyErr_Format(PyExc_TypeError, "a timeout is a number of seconds, not %.100s", Py_TYPE(object)->tp_name);
+    return std::nullopt;
+  }
   const double seconds = PyFloat_AsDouble(object);
   if (seconds == -1.0 && PyErr_Occurred() != nullptr) {
     if (PyErr_ExceptionMatches(PyExc_OverflowError))
@@ -85,6 +90,10 @@ DeadlineOrError lock_deadline(PyObject* const* args, Py_ssize_t count, PyObject*
   if (blocking < 0) return std::nullopt;
   const auto seconds = given.timeout == nullptr ? std::optional(-1.0) : to_seconds(given.timeout);
   if (!seconds) return std::nullopt;
+  if (*seconds < -timeout_max) {  // as threading.Lock does
+    PyErr_SetString(PyExc_OverflowError, "timeout value is out of range: give a non-negative number of seconds, or -1 to wait for ever");
+    return std::nullopt;
+  }
   if (blocking == 0) {
     if (*seconds == -1.0) return 0;
     PyErr_SetString(PyExc_ValueError, "can't specify a timeout for a non-blocking call: leave out blocking=False to wait that long");

@@ -41,6 +41,8 @@ class Patience {
   // From now on for what must be had in every case: signals wait until the thread is attached again.
   void without_end() { endless_ = true; }
 
+  PyInterpreterState* interpreter() const { return state_ == nullptr ? nullptr : PyThreadState_GetInterpreter(state_); }
+
   std::uint64_t deadline() const { return endless_ ? never : deadline_; }
 
   bool interrupted() const {
@@ -65,8 +67,15 @@ class Patience {
 
  private:
   // Whoever waits without ever sleeping sees no EINTR. It looks in line, whatever it waits for: to step out on every look would cost it
-  // its place.
-  bool time_to_look() const { return handles_signals_ && !sleeps_ && (++looks_ & 0xFFF) == 0; }
+  // its place. And by the clock: on a busy machine a look may last as long as a time slice.
+  bool time_to_look() const {
+    if (!handles_signals_ || sleeps_ || (++looks_ & 0x3F) != 0) return false;
+    const auto now = steady_now();
+    if (looked_ == 0) looked_ = now;
+    if (now - looked_ < 5'000'000) return false;
+    looked_ = now;
+    return true;
+  }
 
   void handle_signals() const {
     signalled_ = false;
@@ -83,6 +92,7 @@ class Patience {
   mutable PyThreadState* state_;
   mutable bool signalled_ = false, raised_ = false, sleeps_ = false;
   mutable unsigned looks_ = 0;
+  mutable std::uint64_t looked_ = 0;
 };
 
 }  // namespace fairlock::python

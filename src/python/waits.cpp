@@ -63,7 +63,8 @@ Waiter& mine() {
 
 }  // namespace
 
-Wait::Wait(PyObject* waited_for, bool stays) : object(waited_for), since(steady_now()), outer(mine().innermost), in_line(stays) {
+Wait::Wait(PyObject* waited_for, PyInterpreterState* whose, bool stays)
+    : object(waited_for), interpreter(whose), since(steady_now()), outer(mine().innermost), in_line(stays) {
   Waiter& waiter = mine();
   const Guard held(waiter.guard);
   waiter.innermost = this;
@@ -77,11 +78,12 @@ Wait::~Wait() {
 
 std::vector<WaitSeen> waits_now() {
   std::vector<WaitSeen> seen;
+  const PyInterpreterState* const mine = PyInterpreterState_Get();
   const std::lock_guard held(everyone.waiters.mutex);
   for (Waiter* waiter = everyone.waiters.first; waiter != nullptr; waiter = waiter->next) {
     const Guard inside(waiter->guard);
     for (const Wait* wait = waiter->innermost; wait != nullptr; wait = wait->outer)
-      seen.push_back({waiter->thread, Py_NewRef(wait->object), wait->since});
+      if (wait->interpreter == mine) seen.push_back({waiter->thread, Py_NewRef(wait->object), wait->since});
   }
   return seen;
 }

@@ -14,13 +14,15 @@ namespace fairlock::python {
 
 class Wait {
  public:
-  // in_line: also while a signal handler runs (Handlers, wait.hpp).
-  explicit Wait(PyObject* object, bool in_line = false);
+  // Whose object it is: null if that is not known, and then only the child of a fork sees it. in_line: also while a signal handler
+  // runs (Handlers, wait.hpp).
+  Wait(PyObject* object, PyInterpreterState* interpreter, bool in_line = false);
   ~Wait();
   Wait(const Wait&) = delete;
   Wait& operator=(const Wait&) = delete;
 
   PyObject* const object;  // borrowed: whoever waits holds it
+  PyInterpreterState* const interpreter;
   const std::uint64_t since;
   Wait* const outer;
   const bool in_line;
@@ -32,7 +34,7 @@ struct WaitSeen {
   std::uint64_t since;
 };
 
-// All waits of this moment; of one thread, the innermost first.
+// All waits of this moment in the caller's interpreter; of one thread, the innermost first.
 std::vector<WaitSeen> waits_now();
 
 // In the child of a fork, where the other threads are gone: what they waited for (borrowed; the references that they held are never

@@ -1,55 +1,99 @@
-"""A condition over a lock that is not ours: it is let go of, and held again as before."""
+"""A condition over a lock that is not ours uses it as ``threading.Condition`` would."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support import ENOUGH, Crew, eventually, outcome
 
 import fairlock
 
 
-class Homemade:
-    """No more than acquire() and release()."""
+class Derived(fairlock.Lock):
+    """Of a subclass it is not known what acquire does."""
+
+
+class Plain:
+    """As little as a lock can have."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
 
-    def acquire(self, *args: Any) -> bool:
-        return self.lock.acquire(*args)
+    def acquire(self, *arguments: Any) -> bool:
+        return self.lock.acquire(*arguments)
 
     def release(self) -> None:
         self.lock.release()
 
+    def __enter__(self) -> bool:
+        return self.acquire()
 
-@pytest.mark.parametrize("make", [threading.Lock, threading.RLock, threading.Semaphore, fairlock.Semaphore, Homemade])
-def test_notification(make: Callable[[], Any]) -> None:
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+@pytest.mark.parametrize(
+    "make", [threading.Lock, threading.RLock, threading._RLock, Derived, Plain, fairlock.Condition]
+)  # type: ignore[attr-defined]
+def test_wait_and_notify(make: Any) -> None:
     condition = fairlock.Condition(make())
-    ready = False
+    woken: list[bool] = []
 
-    def notify() -> None:
-        nonlocal ready
-        condition.acquire()
-        ready = True
-        condition.notify()
-        condition.release()
+    def wait() -> None:
+        with condition:
+            woken.append(condition.wait(ENOUGH))
+            assert condition._is_owned()  # type: ignore[attr-defined]
 
-    condition.acquire()
-    thread = threading.Thread(target=notify, daemon=True)
-    thread.start()
-    assert condition.wait_for(lambda: ready, 60)
-    condition.release()
-    thread.join(60)
-    assert not thread.is_alive()
+    with condition:
+        assert not condition.wait(0.001)
+        assert not condition.wait_for(lambda: False, 0.001)
+        assert condition._is_owned()  # type: ignore[attr-defined]
+    with Crew() as crew:
+        for _ in range(3):
+            crew.start(wait)
+        eventually(lambda: condition.waiting == 3)
+        with condition:
+            condition.notify()
+        eventually(lambda: woken == [True])
+        with condition:
+            condition.notify_all()
+    assert woken == [True] * 3
+    assert outcome(condition.notify) is RuntimeError
 
 
 @pytest.mark.parametrize("make", [threading.RLock, fairlock.RLock])
-def test_an_rlock_is_held_again_as_often(make: Callable[[], Any]) -> None:
+def test_depth_is_restored(make: Any) -> None:
     lock = make()
     condition = fairlock.Condition(lock)
-    with condition, condition, condition:
-        assert not condition.wait(0.01)
-    with pytest.raises(RuntimeError, match="un-acquired"):
-        lock.release()
+    with lock, lock, condition:
+        assert not condition.wait(0.001)
+        saved = condition._release_save()  # type: ignore[attr-defined]
+        assert not condition._is_owned()  # type: ignore[attr-defined]
+        condition._acquire_restore(saved)  # type: ignore[attr-defined]
+    assert outcome(lock.release) is RuntimeError
+
+
+def test_exceptions_of_the_lock_come_through() -> None:
+    class Refuses(Plain):
+        def release(self) -> None:
+            raise KeyError
+
+    condition = fairlock.Condition(Refuses())
+    condition.acquire()
+    with pytest.raises(KeyError):
+        condition.wait(0)
+    assert condition.waiting == 0
+
+    class Keeps(Plain):
+        def acquire(self, *arguments: Any) -> bool:
+            if self.lock.locked() or arguments:
+                return super().acquire(*arguments)
+            raise KeyError
+
+    condition = fairlock.Condition(Keeps())
+    condition._lock.lock.acquire()
+    with pytest.raises(KeyError):
+        condition.wait(0)
+    assert condition.waiting == 0

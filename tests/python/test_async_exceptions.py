@@ -1,0 +1,133 @@
+"""Exceptions from other threads (PyThreadState_SetAsyncExc): they come after the wait, and are never lost."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from typing import Any
+
+import pytest
+from support import ENOUGH, LOCKS, SEMAPHORES, SOON, Crew, eventually
+
+import fairlock
+from fairlock._locks import waits
+
+
+class Called(Exception):  # noqa: N818
+    pass
+
+
+def call(thread: threading.Thread) -> None:
+    assert thread.ident is not None
+    assert ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Called)) == 1
+
+
+@pytest.mark.parametrize("algorithm", LOCKS + SEMAPHORES)
+def test_during_acquire(algorithm: str) -> None:
+    """The lock comes first, then the exception; and then the finally that releases it."""
+    lock: Any = fairlock.Lock(algorithm) if algorithm in LOCKS else fairlock.Semaphore(1, algorithm)
+    for timeout in (ENOUGH, SOON):
+        called: list[bool] = []
+        before = threading.Event()
+
+        def wait() -> None:
+            try:
+                try:
+                    before.set()  # noqa: B023
+                    lock.acquire(timeout=timeout)  # noqa: B023
+                    while True:
+                        time.sleep(0.0001)
+                except Called:
+                    called.append(getattr(lock, "owner", None) == threading.get_ident())  # noqa: B023
+                    if called[0]:  # noqa: B023
+                        lock.release()
+            except Called:
+                pytest.fail("twice")
+
+        lock.acquire()
+        with Crew() as crew:
+            waiter = crew.start(wait)
+            eventually(lambda: lock.waiting == 1)
+            call(waiter)
+            if timeout == ENOUGH:
+                time.sleep(0.001)
+                assert called == []
+                lock.release()
+        if algorithm in LOCKS:
+            assert called == [timeout == ENOUGH]
+        elif timeout == ENOUGH:
+            lock.release()  # the permit is the waiter's, which did not know
+        if timeout != ENOUGH:
+            lock.release()
+        assert lock.waiting == 0
+        assert lock.acquire(timeout=0)
+        lock.release()
+
+
+def test_during_the_wait_for_a_notification() -> None:
+    condition = fairlock.Condition(fairlock.Lock())
+    held: list[bool] = []
+
+    def wait() -> None:
+        try:
+            with condition:
+                try:
+                    condition.wait(ENOUGH)
+                    while True:
+                        time.sleep(0.0001)
+                finally:
+                    held.append(condition._lock.owner == threading.get_ident())
+        except Called:
+            pass
+
+    with Crew() as crew:
+        waiter = crew.start(wait)
+        eventually(lambda: condition.waiting == 1)
+        call(waiter)
+        with condition:
+            condition.notify()
+    assert held == [True]
+    assert condition.waiting == 0
+    assert not condition._lock.locked()
+
+
+def test_many_during_contended_use() -> None:
+    """They are sent only to those who wait: elsewhere no program is proof against them."""
+    for algorithm in ("fair", "twa", "hapax-vw"):
+        lock = fairlock.Lock(algorithm)
+        inside: list[None] = []
+        called: list[int] = []
+        sent = 0
+        stop = threading.Event()
+
+        def use() -> None:
+            while not stop.is_set():  # noqa: B023
+                try:
+                    lock.acquire()  # noqa: B023
+                    assert not inside  # noqa: B023
+                    inside.append(None)  # noqa: B023
+                    time.sleep(0)
+                    inside.clear()  # noqa: B023
+                    lock.release()  # noqa: B023
+                except Called:
+                    assert lock.owner == threading.get_ident()  # noqa: B023
+                    called.append(lock.owner)  # noqa: B023
+                    lock.release()  # noqa: B023
+
+        with Crew() as crew:
+            for _ in range(3):
+                crew.start(use)
+            for _ in range(50):
+                with lock:
+                    waiting = {thread for thread, object_, _ in waits() if object_ is lock}
+                    for thread in crew.threads:
+                        if thread.ident in waiting:
+                            call(thread)
+                            sent += 1
+                eventually(lambda: len(called) == sent)  # noqa: B023
+            stop.set()
+        assert sent > 0
+        assert len(called) == sent
+        assert lock.waiting == 0
+        assert lock.acquire(timeout=0)

@@ -1,0 +1,204 @@
+"""Strict order: who queues up one after the other enters in that order; and nobody is passed by more than it says."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+from support import ENOUGH, POLICIES, SOON, STRICT_LOCKS, STRICT_SEMAPHORES, Crew, eventually
+
+import fairlock
+
+SLEEPING = ["spin-then-park", "park"]
+
+
+def queue_up(crew: Crew, lock: Any, count: int, order: list[int]) -> None:
+    def wait(number: int) -> None:
+        assert lock.acquire(timeout=ENOUGH)
+        order.append(number)
+        lock.release()
+
+    for number in range(count):
+        before = lock.waiting
+        crew.start(wait, number)
+        eventually(lambda: lock.waiting == before + 1)  # noqa: B023
+        time.sleep(0.0005)  # from being counted to standing in line is a step
+
+
+@pytest.mark.parametrize("waiting", SLEEPING)
+@pytest.mark.parametrize("algorithm", STRICT_LOCKS)
+def test_locks_are_first_come_first_served(algorithm: str, waiting: str) -> None:
+    for kind in (fairlock.Lock, fairlock.RLock):
+        lock = kind(algorithm, waiting=waiting)
+        order: list[int] = []
+        lock.acquire()
+        with Crew() as crew:
+            queue_up(crew, lock, 8, order)
+            lock.release()
+        assert order == list(range(8))
+        assert lock.waiting == 0
+
+
+@pytest.mark.parametrize("waiting", SLEEPING)
+@pytest.mark.parametrize("algorithm", STRICT_SEMAPHORES)
+def test_semaphores_are_first_come_first_served(algorithm: str, waiting: str) -> None:
+    semaphore = fairlock.Semaphore(0, algorithm, waiting=waiting)
+    order: list[int] = []
+    with Crew() as crew:
+        queue_up(crew, semaphore, 8, order)
+        semaphore.release()
+    assert order == list(range(8))
+    assert (semaphore.waiting, semaphore._value) == (0, 1)
+
+
+@pytest.mark.parametrize("waiting", POLICIES)
+@pytest.mark.parametrize("algorithm", STRICT_LOCKS)
+def test_a_lock_is_not_taken_back_from_who_waits(algorithm: str, waiting: str) -> None:
+    lock = fairlock.Lock(algorithm, waiting=waiting)
+    for _ in range(3):
+        entered: list[int] = []
+        lock.acquire()
+
+        def wait() -> None:
+            with lock:
+                entered.append(again)  # noqa: B023
+
+        again = 0
+        with Crew() as crew:
+            crew.start(wait)
+            eventually(lambda: lock.waiting == 1)
+            time.sleep(0.001)
+            while not entered and again < 100:
+                lock.release()
+                lock.acquire()
+                again += 1
+            lock.release()
+        assert entered[0] <= 1
+
+
+@pytest.mark.parametrize("algorithm", STRICT_SEMAPHORES)
+def test_a_permit_is_not_taken_back_from_who_waits(algorithm: str) -> None:
+    semaphore = fairlock.Semaphore(0, algorithm)
+    order: list[str] = []
+    with Crew() as crew:
+        crew.start(lambda: semaphore.acquire(timeout=ENOUGH) and order.append("first"))
+        eventually(lambda: semaphore.waiting == 1)
+        time.sleep(0.001)
+        semaphore.release()
+        assert not semaphore.acquire(blocking=False)
+    assert order == ["first"]
+
+
+@pytest.mark.parametrize("leaves", [0, 1, 2, 5, 7], ids=lambda place: f"place {place}")
+@pytest.mark.parametrize("algorithm", STRICT_LOCKS + STRICT_SEMAPHORES)
+def test_who_leaves_does_not_disturb_the_order(algorithm: str, leaves: int) -> None:
+    """From the head, the middle and the tail of a line of eight; alone, and together with its neighbour."""
+    for neighbour in (False, True):
+        lock: Any = fairlock.Lock(algorithm) if algorithm in STRICT_LOCKS else fairlock.Semaphore(1, algorithm)
+        leavers = {leaves, (leaves + 1) % 8} if neighbour else {leaves}
+        order: list[int] = []
+        left: list[int] = []
+        over = threading.Event()
+        lock.acquire()
+
+        def wait(number: int) -> None:
+            if not lock.acquire(timeout=0.03 if number in leavers else ENOUGH):  # noqa: B023
+                left.append(number)  # noqa: B023
+                over.wait(ENOUGH)  # noqa: B023  (a thread that ends leaves its place to the next one that is started: see below)
+                return
+            order.append(number)  # noqa: B023
+            lock.release()  # noqa: B023
+
+        with Crew() as crew:
+            for number in range(8):
+                count = number - len(left)
+                crew.start(wait, number)
+                eventually(lambda: lock.waiting + len(left) > count or order)  # noqa: B023
+                time.sleep(0.0005)
+            eventually(lambda: len(left) == len(leavers))  # noqa: B023
+            eventually(lambda: lock.waiting == 8 - len(leavers))  # noqa: B023
+            lock.release()
+            over.set()
+        assert order == [number for number in range(8) if number not in leavers]
+        assert lock.waiting == 0
+        assert lock.acquire(timeout=0)
+        assert not lock.acquire(timeout=0)
+
+
+TICKETS = ["ticket", "twa", *STRICT_SEMAPHORES]
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        pytest.param(
+            name,
+            marks=pytest.mark.xfail(
+                name in TICKETS, reason="whose ticket was left is known by a number that threads reuse"
+            ),
+        )
+        for name in STRICT_LOCKS + STRICT_SEMAPHORES
+    ],
+)
+def test_a_new_thread_does_not_inherit_the_place_of_one_that_ended(algorithm: str) -> None:
+    lock: Any = fairlock.Lock(algorithm) if algorithm in STRICT_LOCKS else fairlock.Semaphore(1, algorithm)
+    order: list[int] = []
+    lock.acquire()
+    with Crew() as crew:
+        queue_up(crew, lock, 1, order)
+        leaver = crew.start(lambda: lock.acquire(timeout=0.05))
+        eventually(lambda: lock.waiting == 2)
+        time.sleep(0.001)
+        queue_up(crew, lock, 1, order)
+        leaver.join(ENOUGH)
+
+        def wait() -> None:
+            assert lock.acquire(timeout=ENOUGH)
+            order.append(9)
+            lock.release()
+
+        crew.start(wait)
+        eventually(lambda: lock.waiting == 3)
+        time.sleep(0.001)
+        lock.release()
+    assert order == [0, 0, 9]
+
+
+def test_conditions_notify_the_longest_waiter() -> None:
+    condition = fairlock.Condition()
+    order: list[int] = []
+
+    def wait(number: int) -> None:
+        with condition:
+            assert condition.wait(ENOUGH)
+            order.append(number)
+
+    with Crew() as crew:
+        for number in range(8):
+            crew.start(wait, number)
+            eventually(lambda: condition.waiting == number + 1)  # noqa: B023
+        for number in range(8):
+            with condition:
+                condition.notify()
+            eventually(lambda: len(order) == number + 1)  # noqa: B023
+    assert order == list(range(8))
+
+
+def test_a_waiter_of_the_default_lock_is_not_starved() -> None:
+    """Behind an owner that takes the lock again at once, for as long as it takes."""
+    for lock in (fairlock.Lock(), fairlock.Semaphore(1), fairlock.RLock()):
+        entered: list[bool] = []
+        lock.acquire()
+        with Crew() as crew:
+            crew.start(lambda: entered.append(lock.acquire(timeout=ENOUGH)) or lock.release())  # type: ignore[func-returns-value]  # noqa: B023
+            eventually(lambda: lock.waiting == 1)  # noqa: B023
+            time.sleep(SOON)
+            for _ in range(10_000_000):
+                lock.release()
+                lock.acquire()
+                if entered:
+                    break
+            lock.release()
+        assert entered == [True]

@@ -1,0 +1,234 @@
+"""Misuse is refused, or harmless: no lock is broken by it, and nothing crashes."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import sys
+import threading
+from typing import Any
+
+import pytest
+from support import ENOUGH, LOCKS, SEMAPHORES, Crew, eventually, outcome, run_python
+
+import fairlock
+
+KINDS: list[Any] = [
+    fairlock.Lock,
+    fairlock.RLock,
+    fairlock.Semaphore,
+    fairlock.BoundedSemaphore,
+    fairlock.Condition,
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_init_again(kind: Any) -> None:
+    object_ = kind()
+    with pytest.raises(RuntimeError, match="again"):
+        object_.__init__()
+    with object_:
+        pass
+
+
+@pytest.mark.parametrize("algorithm", LOCKS)
+def test_init_of_a_lock_that_is_held(algorithm: str) -> None:
+    """It must not become free by that, or have two owners afterwards."""
+    for kind in (fairlock.Lock, fairlock.RLock):
+        lock: Any = kind.__new__(kind)
+        assert lock.acquire()
+        with pytest.raises(RuntimeError, match="in use"):
+            lock.__init__(algorithm)
+        assert lock.locked()
+        lock.release()
+        lock.__init__(algorithm)
+        assert lock.algorithm == algorithm
+
+
+@pytest.mark.parametrize("algorithm", SEMAPHORES)
+def test_init_of_a_semaphore_that_is_in_use(algorithm: str) -> None:
+    semaphore: Any = fairlock.Semaphore.__new__(fairlock.Semaphore)
+    semaphore.acquire()
+    with pytest.raises(RuntimeError, match="in use"):
+        semaphore.__init__(3, algorithm)
+    assert semaphore._value == 0
+
+
+def test_init_of_a_lock_that_is_waited_for() -> None:
+    lock: Any = fairlock.Lock.__new__(fairlock.Lock)
+    lock.acquire()
+    with Crew() as crew:
+        crew.start(lambda: lock.acquire(timeout=ENOUGH) and lock.release())
+        eventually(lambda: lock.waiting == 1)
+        assert outcome(lambda: lock.__init__("twa")) is RuntimeError
+        lock.release()
+
+
+def test_lock_of_a_condition_cannot_be_exchanged_below_those_who_wait_for_it() -> None:
+    condition: Any = fairlock.Condition(fairlock.Lock())
+    condition.acquire()
+
+    def enter() -> None:
+        with condition:
+            pass
+
+    with Crew() as crew:
+        crew.start(enter)
+        eventually(lambda: condition._lock.waiting == 1)
+        assert outcome(lambda: condition.__init__(fairlock.Lock())) is RuntimeError
+        condition.release()
+
+
+def test_without_init() -> None:
+    """A subclass that forgets super().__init__() has the default."""
+
+    class Forgets(fairlock.Lock):
+        def __init__(self, a: int, *, b: int) -> None:
+            self.sum = a + b
+
+    lock = Forgets(1, b=2)
+    assert lock.algorithm == "fair"
+    with lock:
+        assert lock.locked()
+    assert lock.sum == 3
+    for kind in KINDS:
+        with kind.__new__(kind, "any", thing=1):
+            pass
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_subclass_with_another_signature(kind: Any) -> None:
+    class Mine(kind):  # type: ignore[misc]
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+    mine = Mine("it")
+    with mine:
+        pass
+    assert mine.name == "it"
+    assert "Mine" in repr(mine) or kind is fairlock.Condition
+
+
+@pytest.mark.parametrize("kind", [*KINDS, fairlock.Event, lambda: fairlock.Barrier(2)])
+def test_neither_pickled_nor_copied(kind: Any) -> None:
+    object_ = kind()
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(TypeError):
+            pickle.dumps(object_, protocol)
+    with pytest.raises(TypeError, match="pickle"):
+        copy.deepcopy(object_)
+    if kind in KINDS:
+        with pytest.raises(TypeError, match="make a new one"):
+            copy.copy(object_)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_types_cannot_be_changed(kind: Any) -> None:
+    with pytest.raises(TypeError):
+        kind.acquire = None
+    with pytest.raises(AttributeError):
+        kind().name = "x"
+
+
+@pytest.mark.parametrize("algorithm", LOCKS)
+def test_release_by_another_thread(algorithm: str) -> None:
+    lock = fairlock.Lock(algorithm)
+    for _ in range(3):
+        lock.acquire()
+        with Crew() as crew:
+            crew.start(lock.release)
+        assert lock.acquire(timeout=0)
+        lock.release()
+    rlock = fairlock.RLock(algorithm)
+    rlock.acquire()
+    with Crew() as crew:
+        crew.start(lambda: outcome(rlock.release) is RuntimeError or pytest.fail("not refused"))
+    assert rlock.owner == threading.get_ident()
+    rlock.release()
+
+
+@pytest.mark.parametrize("algorithm", LOCKS)
+def test_what_is_locked_can_be_released(algorithm: str) -> None:
+    """locked() and release() mean the same, also while its new owner has not come back to the interpreter."""
+    interval = sys.getswitchinterval()
+    for _ in range(5):
+        lock = fairlock.Lock(algorithm)
+        lock.acquire()
+        with Crew() as crew:
+            crew.start(lambda: lock.acquire(timeout=ENOUGH))  # noqa: B023
+            eventually(lambda: lock.waiting == 1)  # noqa: B023
+            sys.setswitchinterval(0.05)
+            try:
+                lock.release()
+                while not lock.locked():
+                    pass
+                lock.release()
+            finally:
+                sys.setswitchinterval(interval)
+
+
+def test_wait_without_the_lock_that_another_thread_releases() -> None:
+    """A condition over a plain Lock does not know whose it is; but what is free already it must not free again."""
+
+    class Meanwhile:
+        def __float__(self) -> float:
+            lock.release()
+            return 0.0
+
+    lock = fairlock.Lock()
+    condition = fairlock.Condition(lock)
+    lock.acquire()
+    timeout: Any = Meanwhile()
+    assert outcome(lambda: condition.wait(timeout)) is RuntimeError
+    assert [lock.acquire(timeout=0), lock.acquire(timeout=0)] == [True, False]
+
+
+def test_conditions_in_each_other() -> None:
+    """Deeper than any stack."""
+    run_python(
+        """
+import fairlock
+condition = fairlock.Condition()
+for _ in range(300_000):
+    condition = fairlock.Condition(condition)
+for call in (condition.acquire, condition.__enter__, condition.release, condition.locked, lambda: repr(condition)):
+    try:
+        call()
+        raise SystemExit(f"{call} came to an end")
+    except RecursionError:
+        pass
+del condition
+"""
+    )
+
+
+def test_condition_that_is_its_own_lock_is_collected() -> None:
+    class Seen(fairlock.Condition):
+        def __init__(self) -> None:
+            super().__init__(self)
+
+    condition: Any = Seen()
+    assert outcome(condition.acquire) is RecursionError
+    condition.weak = [condition]
+    del condition
+    gc.collect()
+    assert not [one for one in gc.get_objects() if type(one) is Seen]
+
+
+def test_rlock_too_deep() -> None:
+    lock = fairlock.RLock()
+    for _ in range(10_000):
+        lock.acquire()
+    for _ in range(10_000):
+        lock.release()
+    assert outcome(lock.release) is RuntimeError
+
+
+def test_private_calls_with_nonsense() -> None:
+    lock: Any = fairlock.RLock()
+    for nonsense in (None, (), (1,), ("a", "b"), 5, (1, 2, 3)):
+        assert outcome(lambda: lock._acquire_restore(nonsense)) is TypeError  # noqa: B023
+    assert outcome(lock._release_save) is RuntimeError
+    assert not lock.locked()

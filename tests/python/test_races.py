@@ -1,0 +1,174 @@
+"""What several threads do at the same instant, above all where no global lock orders them."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+import pytest
+from support import ENOUGH, LOCKS, SEMAPHORES, Crew, free_threaded, outcome, run_python, together
+
+import fairlock
+
+TIMES = 300 if free_threaded() else 30
+
+
+@pytest.fixture(autouse=True)
+def _many_switches() -> Any:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize("algorithm", LOCKS)
+def test_one_release_too_many_is_told_to_one(algorithm: str) -> None:
+    lock = fairlock.Lock(algorithm)
+    for _ in range(TIMES // 10):
+        lock.acquire()
+        results: list[object] = []
+        together(3, lambda _: results.append(outcome(lock.release)))  # noqa: B023
+        assert sorted(map(str, results)) == sorted(map(str, [None, RuntimeError, RuntimeError]))
+        assert [lock.acquire(timeout=0), lock.acquire(timeout=0)] == [True, False]
+        lock.release()
+
+
+@pytest.mark.parametrize("algorithm", SEMAPHORES)
+def test_a_bounded_semaphore_stays_within_its_bound(algorithm: str) -> None:
+    semaphore = fairlock.BoundedSemaphore(3, algorithm)
+    above: list[int] = []
+
+    def release(number: int) -> None:
+        for i in range(TIMES):
+            if (number + i) % 3 == 0:
+                semaphore.acquire(timeout=0)
+            outcome(lambda: semaphore.release(1 + i % 2))  # noqa: B023
+            if semaphore._value > 3:
+                above.append(semaphore._value)
+
+    together(4, release)
+    assert not above
+    assert outcome(lambda: semaphore.release(4)) is ValueError
+    assert semaphore._value <= 3
+
+
+@pytest.mark.parametrize("algorithm", SEMAPHORES)
+def test_releases_of_very_many(algorithm: str) -> None:
+    """At once, each of which would fit alone: OverflowError for one, and no end of the process."""
+    run_python(
+        """
+import re, sys, threading, fairlock
+try:
+    fairlock.Semaphore(2**200, sys.argv[1])
+except OverflowError as error:
+    most = int(re.search(r"at most (\\d+)", str(error))[1])
+for n in (most, most // 2 + 1):
+    for _ in range(30):
+        semaphore = fairlock.Semaphore(0, sys.argv[1])
+        ready, told = [], []
+        def release():
+            ready.append(None)
+            while len(ready) < 2: pass
+            try:
+                semaphore.release(n)
+            except OverflowError:
+                told.append(None)
+        threads = [threading.Thread(target=release) for _ in range(2)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        assert (len(told), semaphore._value) == (1, n), (told, semaphore)
+semaphore = fairlock.Semaphore(most, sys.argv[1])
+try:
+    semaphore.release()
+    raise SystemExit("past the end")
+except OverflowError:
+    pass
+assert semaphore._value == most and semaphore.acquire(timeout=0)
+""",
+        algorithm,
+    )
+
+
+@pytest.mark.parametrize("algorithm", LOCKS)
+def test_first_contention_of_many(algorithm: str) -> None:
+    for _ in range(TIMES // 30):
+        lock = fairlock.Lock(algorithm)
+        count = [0]
+
+        def use(_: int) -> None:
+            for _ in range(20):
+                with lock:  # noqa: B023
+                    count[0] += 1  # noqa: B023
+
+        together(4, use)
+        assert count == [80]
+        assert lock.waiting == 0
+        assert lock.statistics().contended <= 80
+
+
+def test_reading_while_others_contend() -> None:
+    objects: list[Any] = [fairlock.Lock(), fairlock.Lock("twa"), fairlock.RLock(), fairlock.Condition()]
+    objects += [fairlock.Semaphore(2), fairlock.BoundedSemaphore(2)]
+    stop = threading.Event()
+
+    def use() -> None:
+        while not stop.is_set():
+            for one in objects:
+                with one:
+                    if isinstance(one, fairlock.Condition):
+                        one.wait(0.0001)
+                        one.notify()
+
+    def read() -> None:
+        for _ in range(TIMES):
+            for one in objects:
+                repr(one)
+                one.waiting, getattr(one, "owner", None), getattr(one, "_value", None)
+                if not isinstance(one, fairlock.Condition):
+                    statistics = one.statistics()
+                    assert statistics.longest >= 0
+                    one.algorithm  # noqa: B018
+            for thread, object_, seconds in fairlock._locks.waits():  # type: ignore[attr-defined]
+                assert thread
+                assert any(object_ is one or object_ is getattr(one, "_lock", None) for one in objects)
+                assert 0 <= seconds < ENOUGH
+
+    with Crew() as crew:
+        for _ in range(3):
+            crew.start(use)
+        readers = [crew.start(read) for _ in range(2)]
+        for reader in readers:
+            reader.join(ENOUGH)
+        stop.set()
+    assert all(one.waiting == 0 for one in objects)
+
+
+def test_wait_of_who_does_not_hold_the_lock() -> None:
+    """Over a plain Lock it may free that of another thread, as with threading, but never one that is free."""
+    lock = fairlock.Lock()
+    condition = fairlock.Condition(lock)
+
+    def use(number: int) -> None:
+        for _ in range(TIMES):
+            if number % 2:
+                outcome(lambda: condition.wait(0))
+                outcome(lock.release)
+            else:
+                lock.acquire()
+                outcome(lock.release)
+
+    together(4, use)
+    outcome(lock.release)
+    outcome(lock.release)
+    assert [lock.acquire(timeout=0), lock.acquire(timeout=0)] == [True, False]
+
+
+def test_init_by_many() -> None:
+    for _ in range(TIMES // 3):
+        lock: Any = fairlock.Lock.__new__(fairlock.Lock)
+        results: list[object] = []
+        together(3, lambda number: results.append(outcome(lambda: lock.__init__(LOCKS[number]))))  # noqa: B023
+        assert results.count(None) == 1
+        with lock:
+            assert not lock.acquire(timeout=0)
