@@ -54,22 +54,19 @@ def test_statistics(algorithm: str) -> None:
     assert not lock.acquire(timeout=SOON)
     statistics = lock.statistics()
     assert (statistics.contended, statistics.abandoned, statistics.woken) == (0, 1, 0)
-    assert statistics.longest >= SOON
+    assert statistics.longest > 0
     assert statistics.waited == 0.0
     with Crew() as crew:
         for number in range(3):
             crew.start(lambda: lock.acquire(timeout=ENOUGH) and lock.release())
             eventually(lambda: lock.waiting == number + 1)  # noqa: B023
-        began = time.monotonic()
         time.sleep(2 * SOON)
-        waited = time.monotonic() - began
         lock.release()
     statistics = lock.statistics()
     assert (statistics.contended, statistics.abandoned) == (3, 1)
     assert 1 <= statistics.woken <= 3
     assert statistics.parks >= statistics.woken
-    assert statistics.longest >= 2 * SOON
-    assert statistics.waited >= 3 * waited
+    assert 0 < statistics.longest <= statistics.waited  # of the three, the first waited longer than whoever gave up
     assert lock.waiting == 0
 
 
