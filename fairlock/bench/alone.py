@@ -76,6 +76,7 @@ def reacquisitions(make: Callable[[], Any], most: int = 2_000_000) -> int:
     waiter.start()
     while not lock.waiting:
         time.sleep(0)
+    time.sleep(0.05)  # it says so just before it is in line
     again = 0
     lock.release()
     while again < most:

@@ -10,6 +10,7 @@
 //   queue_nodes   qspinlock: a thread's place in a queue      that thread, its predecessor, its successor
 //   left          who abandoned a line that goes on           those who leave, and those who pass them over (left.hpp)
 //   threads       which small thread numbers are taken        thread start and exit
+//   serials       how many serial numbers threads have        a thread that needs one
 //
 // The kinds of slot never share a word: a TWA increment of a stale hapax would be a false hand-over.
 #pragma once
@@ -83,6 +84,7 @@ struct Domain {
   LeftEntry left[left_size];
   QueueNode queue_nodes[Memory::max_threads];
   Word threads[(Memory::max_threads + 63) / 64];
+  Word serials;
 
   template <class V>
   void fields(V&& visit) const {

@@ -100,10 +100,10 @@ class TicketLine {
   }
 
   // Somebody who comes back while its entry stands takes that ticket back: otherwise two threads that poll behind a long holder
-  // would leave entries without end.
+  // would leave entries without end. A thread that only has the number of one that ended is not that one.
   std::uint64_t come_back_or_arrive() {
     if (Leavers::anyone()) [[unlikely]] {
-      const auto mine = Leavers::find(identity(), [who = P::self()](const auto& found) { return found.who == who && who < P::max_threads; });
+      const auto mine = Leavers::find(identity(), [who = P::serial()](const auto& found) { return found.who == who; });
       if (mine && Leavers::remove(*mine)) {
         Leavers::give_up_reservation();
         return mine->value;
@@ -135,7 +135,7 @@ class TicketLine {
   template <class F>
   [[gnu::noinline]] bool leave(std::uint64_t t, const F& release_one) {
     bool mine = true;
-    auto who = static_cast<std::uint32_t>(P::self());
+    auto who = P::serial();
     for (;;) {
       while (ticket_.cas(t + 1, t, order::acq_rel)) {  // the last in line: undo the arrival. A grant that came meanwhile stays, for the next
         Leavers::give_up_reservation();

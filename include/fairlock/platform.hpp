@@ -27,6 +27,7 @@
 //   create<T>() / destroy(T*)              an object that outlives the call and may circulate between threads
 //   keep(free, spare)                      at this thread's exit, free(spare); called once per kind of object
 //   self()                                 a small number of the calling thread, below max_threads (or equal: none left)
+//   serial()                               a number of the calling thread that no other thread has, nor will have; not 0
 //   random(), cpu(), node()                deterministic where time is simulated
 //   chance(c)                              true with probability c; the checker explores both
 //   salt(object)                           what stands for the object's address in a hash: the same in every mapping
@@ -99,6 +100,7 @@ concept Platform = AtomicOf<typename P::template atomic<std::uint64_t>, std::uin
                      P::pause(1u);
                      { P::template local<std::uint64_t>() } -> std::same_as<std::uint64_t&>;
                      { P::self() } -> std::convertible_to<unsigned>;
+                     { P::serial() } -> std::same_as<std::uint32_t>;
                      { P::random() } -> std::convertible_to<std::uint64_t>;
                      { P::chance(Chance{}) } -> std::same_as<bool>;
                      { P::cpu() } -> std::convertible_to<unsigned>;

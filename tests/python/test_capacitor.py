@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support import eventually
 
 import fairlock
-
-
-def wait_for(ready: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not ready():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
-
 
 INNER = {
     "threading.Lock": threading.Lock,
@@ -99,7 +90,7 @@ def test_at_most_the_rest_of_the_platoon_passes_by() -> None:
         for i, thread in enumerate(threads):
             # The holder is the first of a platoon: two more are admitted, and the others wait before the gate.
             thread.start()
-            wait_for(lambda i=i: len(capacitor.inner.stack) + capacitor.waiting == i + 1)  # type: ignore[misc]
+            eventually(lambda i=i: len(capacitor.inner.stack) + capacitor.waiting == i + 1)  # type: ignore[misc]
     for thread in threads:
         thread.join(20)
     assert sorted(entered) == list(range(9))

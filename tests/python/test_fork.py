@@ -6,12 +6,12 @@ import os
 import signal
 import sys
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from support import eventually
 
 import fairlock
 
@@ -54,13 +54,6 @@ def in_child(work: Callable[[], None]) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-def wait_for(ready: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not ready():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
-
-
 def start(count: int, work: Callable[[], object]) -> list[threading.Thread]:
     threads = [threading.Thread(target=work, daemon=True) for _ in range(count)]
     for thread in threads:
@@ -98,7 +91,7 @@ def test_the_holder_forks(type_: Any, algorithm: str) -> None:
 
     with lock:
         waiters = start(3, wait)
-        wait_for(lambda: lock.waiting == 3)
+        eventually(lambda: lock.waiting == 3)
 
         def child() -> None:
             assert lock.waiting == 0
@@ -130,7 +123,7 @@ def test_somebody_else_holds_it(algorithm: str) -> None:
     holder = start(1, hold)
     assert held.wait(20)
     waiters = start(2, wait)
-    wait_for(lambda: lock.waiting == 2)
+    eventually(lambda: lock.waiting == 2)
 
     def child() -> None:
         assert not lock.acquire(timeout=0.01)  # as threading's would be: held, for ever
@@ -148,7 +141,7 @@ def test_semaphore(algorithm: str) -> None:
     semaphore.acquire()
     semaphore.acquire()
     waiters = start(3, semaphore.acquire)
-    wait_for(lambda: semaphore.waiting == 3)
+    eventually(lambda: semaphore.waiting == 3)
 
     def child() -> None:
         assert not semaphore.acquire(blocking=False)
@@ -172,14 +165,14 @@ def test_condition_and_event() -> None:
             condition.wait()
 
     waiters = [*start(2, wait), *start(2, event.wait)]
-    wait_for(lambda: condition.waiting == 2 and event._cond.waiting == 2)
+    eventually(lambda: condition.waiting == 2 and event._cond.waiting == 2)
 
     def child() -> None:
         with condition:
             assert condition.waiting == 0
             condition.notify_all()
         mine = start(1, wait)
-        wait_for(lambda: condition.waiting == 1)
+        eventually(lambda: condition.waiting == 1)
         with condition:
             condition.notify()
         join(mine)
@@ -203,7 +196,7 @@ def test_capacitor(inner: Any) -> None:
 
     with capacitor:
         waiters = start(3, wait)  # one of the platoon, and two before the gate
-        wait_for(lambda: capacitor.waiting == 2)
+        eventually(lambda: capacitor.waiting == 2)
 
         def child() -> None:
             capacitor.release()

@@ -168,8 +168,9 @@ assert not lock.locked()
 
 @pytest.mark.parametrize("waiting", POLICIES)
 def test_a_handler_that_returns_changes_nothing(waiting: str) -> None:
-    """The wait goes on to its deadline, and at its place in line."""
-    strict = [f"lambda: fairlock.Lock({name!r}, waiting={waiting!r})" for name in STRICT_LOCKS]
+    """The wait goes on to its deadline. The thread is out of line meanwhile; if it had a ticket, it keeps that."""
+    tickets = [name for name in STRICT_LOCKS if not name.startswith("hapax")]
+    strict = [f"lambda: fairlock.Lock({name!r}, waiting={waiting!r})" for name in tickets]
     run_python(
         CHILD
         + f"""

@@ -186,6 +186,12 @@ struct NativeMemory {
     return known != 0 ? known - 1 : claim_number();
   }
 
+  static std::uint32_t serial() {
+    auto& serial = local<Serial>().number;
+    while (serial == 0) serial = static_cast<std::uint32_t>(domain().serials.fetch_add(1, order::relaxed) + 1);
+    return serial;
+  }
+
   static std::uint64_t random() {  // xorshift64*, seeded by where this thread's state lies
     auto& state = local<RandomState>().state;
     if (state == 0) state = reinterpret_cast<std::uintptr_t>(&state) | 1;
@@ -216,6 +222,7 @@ struct NativeMemory {
 
  private:
   struct SmallNumber { unsigned plus_one; };
+  struct Serial { std::uint32_t number; };
   struct RandomState { std::uint64_t state; };
   struct Kept {
     void (*free)(void*);
