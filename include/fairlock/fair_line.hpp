@@ -6,7 +6,7 @@
 //     permits      to be had just now, counted from `initial`                 whoever takes one, whoever gives some
 //     bypassed     newcomers who entered before the head; from quota on the   newcomers (+1), who lost patience (all ones), whoever
 //                  line is closed: what is free is for the head               was the head (0)
-//     begun        when the head became that: a coarse clock, modulo 4 ms     whoever made it the head
+//     begun        when the head became that: a coarse clock, modulo 1 ms     whoever made it the head
 //     asleep       somebody sleeps on word_: the head, or who wants to edit   itself; whoever gives, or has edited (0)
 //     poked        the head was told to get up, and looks at word_            whoever pokes it; whoever was the head (0)
 //     editing      somebody changes the line                                  itself
@@ -38,7 +38,7 @@ inline namespace v0 {
 struct FairLineOptions {
   std::uint64_t initial = 0;         // permits of a line that is all zero
   unsigned quota = 4096;             // how many newcomers may enter before the head
-  std::uint64_t patience = 125'000;  // nanoseconds: after so long the line is closed
+  std::uint64_t patience = 60'000;  // nanoseconds: after so long the line is closed
   unsigned pauses = 32;              // a permit that nobody took for so long is not in use
 };
 
@@ -61,9 +61,9 @@ class FairLine {
   static constexpr Word waiting = 1, editing = 2, poked = 4, asleep = 8;
   static constexpr Word one_tick = 16, one_bypass = one_tick << 7, one_permit = one_bypass << 13;
   static constexpr Word every_tick = one_bypass - one_tick, every_bypass = one_permit - one_bypass;
-  static constexpr std::uint64_t tick = 1 << 15;  // nanoseconds
+  static constexpr std::uint64_t tick = 1 << 13;  // nanoseconds
   static_assert(O.quota < every_bypass / one_bypass, "quota: at most 8190");
-  static_assert(O.patience < every_tick / one_tick * tick / 2, "patience: at most 2 milliseconds");
+  static_assert(O.patience < every_tick / one_tick * tick / 2, "patience: at most half a millisecond");
 
  public:
   static constexpr std::uint64_t max() { return std::uint64_t{1} << 38; }

@@ -18,10 +18,19 @@ M& in(void* memory) { return *static_cast<M*>(memory); }
 template <class M>
 const M& in(const void* memory) { return *static_cast<const M*>(memory); }
 
-// A capacitor of the catalogue with knobs that Python turns; any other lock as it is.
+// What Python offers under a name of the catalogue: a capacitor with knobs that it turns, a fair one with its own patience, any other
+// as it is.
 template <class L>
 struct Adjustable {
   using type = L;
+};
+template <class P, FairOptions O>
+struct Adjustable<FairLock<P, O>> {
+  using type = PythonFairLock<P>;
+};
+template <class P, FairSemaphoreOptions O>
+struct Adjustable<FairSemaphore<P, O>> {
+  using type = PythonFairSemaphore<P>;
 };
 template <class P, class S, class I, CapacitorOptions O>
 struct Adjustable<Capacitor<P, S, I, O>> {
@@ -116,7 +125,7 @@ const Algorithm* algorithm_of() {
     return &it;
   } else {
     if (std::is_same_v<W, SpinThenPark> && E::name == fair_semaphore.name) return &fair_semaphore;
-    static constexpr Algorithm it = of_semaphore<typename E::Semaphore>(E::name.data(), W::name);
+    static constexpr Algorithm it = of_semaphore<typename Adjustable<typename E::Semaphore>::type>(E::name.data(), W::name);
     return &it;
   }
 }

@@ -14,7 +14,7 @@ inline namespace v0 {
 
 struct FairOptions {
   unsigned quota = 4096;
-  std::uint64_t patience = 125'000;  // nanoseconds
+  std::uint64_t patience = 60'000;  // nanoseconds
 };
 
 template <Platform P, FairOptions O = FairOptions{}>

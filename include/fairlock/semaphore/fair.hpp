@@ -13,7 +13,7 @@ inline namespace v0 {
 struct FairSemaphoreOptions {
   std::uint64_t initial = 0;  // permits of a semaphore that is all zero
   unsigned quota = 4096;
-  std::uint64_t patience = 125'000;  // nanoseconds
+  std::uint64_t patience = 60'000;  // nanoseconds
 };
 
 template <Platform P, FairSemaphoreOptions O = FairSemaphoreOptions{}>
