@@ -1,7 +1,7 @@
 // Condition: over a Lock or an RLock of ours, or over whatever has acquire() and release().
 #include <fairlock/waiter_line.hpp>
 
-#include "lock.hpp"
+#include "lock_below.hpp"
 #include "module.hpp"
 #include "timeout.hpp"
 #include "waits.hpp"
@@ -10,109 +10,18 @@ namespace fairlock::python {
 
 namespace {
 
-enum class Kind { lock, rlock, foreign };
-
 struct ConditionObject {
   PyObject ob_base;
   PyObject* weak_references;
-  PyObject* lock;
-  Kind kind;
+  LockBelow lock;
   std::atomic<bool> set_up;  // __init__ was called
   std::atomic<std::uint32_t> waiting;
   WaiterLine<DefaultPlatform> line;
 };
 
 ConditionObject* condition_of(PyObject* object) { return as<ConditionObject>(object); }
-LockObject* native(const ConditionObject* self) { return as<LockObject>(self->lock); }
-
-bool has(PyObject* object, const char* name) {
-  PyObject* const attribute = PyObject_GetAttrString(object, name);
-  if (attribute == nullptr) PyErr_Clear();
-  Py_XDECREF(attribute);
-  return attribute != nullptr;
-}
-
-// Of one argument, also if that is a tuple.
-PyObject* call_with(PyObject* object, const char* name, PyObject* argument) { return PyObject_CallMethod(object, name, "(O)", argument); }
-
-// --- the lock below ---
-
-// 1, 0, or -1 and an exception. As in threading: of a lock that knows no owner, whether anybody holds it.
-int is_owned(const ConditionObject* self) {
-  if (self->kind == Kind::lock) return is_held(native(self));
-  if (self->kind == Kind::rlock) return owned_by_me(native(self));
-  PyObject* result;
-  if (has(self->lock, "_is_owned")) {
-    result = PyObject_CallMethod(self->lock, "_is_owned", nullptr);
-  } else {
-    result = PyObject_CallMethod(self->lock, "acquire", "O", Py_False);
-    const int free = result == nullptr ? -1 : PyObject_IsTrue(result);
-    Py_XDECREF(result);
-    if (free <= 0) return free < 0 ? -1 : 1;
-    result = PyObject_CallMethod(self->lock, "release", nullptr);
-    Py_XDECREF(result);
-    return result == nullptr ? -1 : 0;
-  }
-  const int owned = result == nullptr ? -1 : PyObject_IsTrue(result);
-  Py_XDECREF(result);
-  return owned;
-}
-
-bool not_owned(const char* what) {
-  PyErr_Format(PyExc_RuntimeError, "cannot %s on un-acquired lock: use the condition in a with statement", what);
-  return false;
-}
-
-// How the lock was held before a wait.
-struct Saved {
-  std::size_t count = 1;      // ours
-  PyObject* state = nullptr;  // of a foreign lock
-};
-
-bool release_save(const ConditionObject* self, Saved& saved) {
-  if (self->kind != Kind::foreign) {
-    LockObject* const lock = native(self);
-    // It may have been released since the caller looked.
-    if (self->kind == Kind::rlock ? !owned_by_me(lock) : disown(lock) == 0) return not_owned("wait");
-    if (self->kind == Kind::rlock) {
-      saved.count = std::exchange(lock->count, 0);
-      disown(lock);
-    }
-    give_back(lock);
-    return true;
-  }
-  if (has(self->lock, "_release_save")) {
-    saved.state = PyObject_CallMethod(self->lock, "_release_save", nullptr);
-    return saved.state != nullptr;
-  }
-  PyObject* const released = PyObject_CallMethod(self->lock, "release", nullptr);
-  Py_XDECREF(released);
-  return released != nullptr;
-}
-
-bool acquire_restore(const ConditionObject* self, Saved& saved) {
-  PyObject* const result = saved.state != nullptr ? call_with(self->lock, "_acquire_restore", saved.state)
-                                                  : PyObject_CallMethod(self->lock, "acquire", nullptr);
-  Py_CLEAR(saved.state);
-  Py_XDECREF(result);
-  return result != nullptr;
-}
 
 // --- waiting ---
-
-// The exception that is set, put aside while the lock is taken again.
-class Aside {
- public:
-  Aside() { PyErr_Fetch(&type_, &value_, &trace_); }
-  ~Aside() {
-    if (type_ != nullptr) PyErr_Restore(type_, value_, trace_);
-  }
-  Aside(const Aside&) = delete;
-  Aside& operator=(const Aside&) = delete;
-
- private:
-  PyObject *type_, *value_, *trace_;
-};
 
 class InLine {
  public:
@@ -127,45 +36,22 @@ class InLine {
 
 // Has the lock again afterwards, unless a foreign one refuses.
 Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
-  Slow* const slow = self->kind == Kind::foreign ? nullptr : slow_of(native(self));
-  if (self->kind != Kind::foreign && slow == nullptr) {
-    PyErr_NoMemory();
-    return Outcome::error;
-  }
-  Saved saved;
+  LockBelow::Held held;
   bool notified, raised;
   {
     WaiterLine<DefaultPlatform>::Place place(self->line);  // whoever has the lock after us finds us in line
-    if (!release_save(self, saved)) return Outcome::error;
+    if (!self->lock.let_go(held)) return Outcome::error;
     const InLine in_line(self);
     const Wait wait(reinterpret_cast<PyObject*>(self), PyInterpreterState_Get(), true);
     Patience patience(deadline);
     notified = place.wait(patience);
-    if (self->kind != Kind::foreign) {
-      // Before we attach, which may take long: a thread that has the interpreter and waits for the lock would wait for us.
-      LockObject* const lock = native(self);
-      patience.without_end();
-      if (!try_take(lock)) wait_detached(lock, *slow, patience);
-    }
+    self->lock.take_detached(held, patience);
     raised = patience.attach();
   }
-  if (self->kind != Kind::foreign) {
-    LockObject* const lock = native(self);
-    lock->owner.store(this_thread(), std::memory_order_relaxed);
-    lock->count = saved.count;
-  } else {
-    const Aside exception;
-    if (!acquire_restore(self, saved)) return Outcome::error;
-  }
+  if (!self->lock.hold_again(held)) return Outcome::error;
   if (!raised) return notified ? Outcome::acquired : Outcome::timed_out;
   if (notified) self->line.notify(1);  // it must not be lost with us
   return Outcome::error;
-}
-
-bool expect_owned(const ConditionObject* self, const char* what) {
-  const int owned = is_owned(self);
-  if (owned == 0) not_owned(what);
-  return owned == 1;
 }
 
 DeadlineOrError deadline_of(PyObject* timeout) {
@@ -177,7 +63,7 @@ PyObject* condition_wait(PyObject* object, PyObject* args, PyObject* kwargs) {
   PyObject* timeout = nullptr;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:wait", const_cast<char**>(names), &timeout)) return nullptr;
   ConditionObject* const self = condition_of(object);
-  if (!expect_owned(self, "wait")) return nullptr;
+  if (!self->lock.expect_owned("wait")) return nullptr;
   const auto deadline = deadline_of(timeout);
   if (!deadline) return nullptr;
   const auto outcome = wait_until(self, *deadline);
@@ -199,7 +85,7 @@ PyObject* condition_wait_for(PyObject* object, PyObject* args, PyObject* kwargs)
     if (holds > 0 || (holds == 0 && !in_time)) return result;
     Py_DECREF(result);
     if (holds < 0) return nullptr;
-    if (!expect_owned(self, "wait")) return nullptr;
+    if (!self->lock.expect_owned("wait")) return nullptr;
     const auto outcome = wait_until(self, *deadline);
     if (outcome == Outcome::error) return nullptr;
     in_time = outcome == Outcome::acquired;
@@ -216,14 +102,14 @@ PyObject* condition_notify(PyObject* object, PyObject* args, PyObject* kwargs) {
   const long long n = given == nullptr ? 1 : PyLong_AsLongLongAndOverflow(given, &overflow);
   if (n == -1 && PyErr_Occurred() != nullptr) return nullptr;
   ConditionObject* const self = condition_of(object);
-  if (!expect_owned(self, "notify")) return nullptr;
+  if (!self->lock.expect_owned("notify")) return nullptr;
   if (n > 0 || overflow > 0) self->line.notify(overflow > 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(n));
   Py_RETURN_NONE;
 }
 
 PyObject* condition_notify_all(PyObject* object, PyObject*) {
   ConditionObject* const self = condition_of(object);
-  if (!expect_owned(self, "notify")) return nullptr;
+  if (!self->lock.expect_owned("notify")) return nullptr;
   self->line.notify(~std::uint64_t{0});
   Py_RETURN_NONE;
 }
@@ -235,87 +121,43 @@ PyObject* condition_notify_all_old(PyObject* object, PyObject*) {
 
 // --- the lock's methods ---
 
-PyObject* condition_enter(PyObject* object, PyObject*) {
-  const ConditionObject* const self = condition_of(object);
-  if (self->kind == Kind::rlock) return rlock_enter(self->lock, nullptr);
-  if (self->kind == Kind::lock) return lock_enter(self->lock, nullptr);
-  return PyObject_CallMethod(self->lock, "__enter__", nullptr);
-}
-
-PyObject* condition_exit(PyObject* object, PyObject* args) {
-  const ConditionObject* const self = condition_of(object);
-  if (self->kind == Kind::rlock) return rlock_release(self->lock, nullptr);
-  if (self->kind == Kind::lock) return lock_release(self->lock, nullptr);
-  PyObject* const exit = PyObject_GetAttrString(self->lock, "__exit__");
-  PyObject* const result = exit == nullptr ? nullptr : PyObject_CallObject(exit, args);
-  Py_XDECREF(exit);
-  return result;
-}
-
-PyObject* call_lock(PyObject* object, const char* name, PyObject* args, PyObject* kwargs) {
-  PyObject* const function = PyObject_GetAttrString(condition_of(object)->lock, name);
-  PyObject* const result = function == nullptr ? nullptr : PyObject_Call(function, args, kwargs);
-  Py_XDECREF(function);
-  return result;
-}
-
-PyObject* condition_acquire(PyObject* object, PyObject* args, PyObject* kwargs) { return call_lock(object, "acquire", args, kwargs); }
-PyObject* condition_release(PyObject* object, PyObject*) { return PyObject_CallMethod(condition_of(object)->lock, "release", nullptr); }
-PyObject* condition_locked(PyObject* object, PyObject*) { return PyObject_CallMethod(condition_of(object)->lock, "locked", nullptr); }
+PyObject* condition_enter(PyObject* object, PyObject*) { return condition_of(object)->lock.enter(); }
+PyObject* condition_exit(PyObject* object, PyObject* args) { return condition_of(object)->lock.exit(args); }
+PyObject* condition_acquire(PyObject* object, PyObject* args, PyObject* kwargs) { return condition_of(object)->lock.acquire(args, kwargs); }
+PyObject* condition_release(PyObject* object, PyObject*) { return condition_of(object)->lock.call("release"); }
+PyObject* condition_locked(PyObject* object, PyObject*) { return condition_of(object)->lock.call("locked"); }
 
 PyObject* condition_is_owned(PyObject* object, PyObject*) {
-  const int owned = is_owned(condition_of(object));
+  const int owned = condition_of(object)->lock.is_owned();
   return owned < 0 ? nullptr : PyBool_FromLong(owned);
 }
 
-PyObject* condition_release_save(PyObject* object, PyObject*) {
-  const ConditionObject* const self = condition_of(object);
-  return PyObject_CallMethod(self->lock, has(self->lock, "_release_save") ? "_release_save" : "release", nullptr);
-}
-
-PyObject* condition_acquire_restore(PyObject* object, PyObject* saved) {
-  const ConditionObject* const self = condition_of(object);
-  if (has(self->lock, "_acquire_restore")) return call_with(self->lock, "_acquire_restore", saved);
-  return PyObject_CallMethod(self->lock, "acquire", nullptr);
-}
-
-PyObject* condition_recursion_count(PyObject* object, PyObject*) {
-  return PyObject_CallMethod(condition_of(object)->lock, "_recursion_count", nullptr);
-}
+PyObject* condition_release_save(PyObject* object, PyObject*) { return condition_of(object)->lock.release_save(); }
+PyObject* condition_acquire_restore(PyObject* object, PyObject* saved) { return condition_of(object)->lock.acquire_restore(saved); }
+PyObject* condition_recursion_count(PyObject* object, PyObject*) { return condition_of(object)->lock.call("_recursion_count"); }
 
 PyObject* condition_at_fork_reinit(PyObject* object, PyObject*) {
   mend_condition(object);
-  return PyObject_CallMethod(condition_of(object)->lock, "_at_fork_reinit", nullptr);
+  return condition_of(object)->lock.call("_at_fork_reinit");
 }
 
 PyObject* condition_repr(PyObject* object) {
   const ConditionObject* const self = condition_of(object);
-  return PyUnicode_FromFormat("<Condition(%R, %u)>", self->lock, self->waiting.load(std::memory_order_relaxed));
+  return PyUnicode_FromFormat("<Condition(%R, %u)>", self->lock.object, self->waiting.load(std::memory_order_relaxed));
 }
 
-PyObject* get_lock(PyObject* object, void*) { return Py_NewRef(condition_of(object)->lock); }
+PyObject* get_lock(PyObject* object, void*) { return Py_NewRef(condition_of(object)->lock.object); }
 PyObject* get_waiting_threads(PyObject* object, void*) {
   return PyLong_FromUnsignedLong(condition_of(object)->waiting.load(std::memory_order_relaxed));
 }
 
 // --- life ---
 
-bool set_lock(ConditionObject* self, PyObject* lock) {
-  const ModuleState& state = module_state(Py_TYPE(self));
-  self->kind = Py_TYPE(lock) == state.rlock ? Kind::rlock : Py_TYPE(lock) == state.lock ? Kind::lock : Kind::foreign;
-  if (self->kind == Kind::foreign && (!has(lock, "acquire") || !has(lock, "release"))) {
-    PyErr_Format(PyExc_AttributeError, "a condition needs a lock with acquire() and release(), not %.100s", Py_TYPE(lock)->tp_name);
-    return false;
-  }
-  Py_XSETREF(self->lock, Py_NewRef(lock));
-  return true;
-}
-
 PyObject* make_condition(PyTypeObject* type, PyObject*, PyObject*) {
   PyObject* const self = type->tp_alloc(type, 0);
   if (self == nullptr) return nullptr;
   PyObject* const lock = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(module_state(type).rlock));
-  if (lock == nullptr || !set_lock(condition_of(self), lock)) {
+  if (lock == nullptr || !condition_of(self)->lock.set(lock, module_state(type))) {
     Py_XDECREF(lock);
     Py_DECREF(self);
     return nullptr;
@@ -334,7 +176,7 @@ int init_condition(PyObject* object, PyObject* args, PyObject* kwargs) {
     PyErr_SetString(PyExc_RuntimeError, "this condition is in use: __init__ cannot be called again; make a new one");
     return -1;
   }
-  return lock == Py_None || set_lock(self, lock) ? 0 : -1;
+  return lock == Py_None || self->lock.set(lock, module_state(Py_TYPE(object))) ? 0 : -1;
 }
 
 void condition_dealloc(PyObject* object) {
@@ -342,7 +184,7 @@ void condition_dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
   Py_TRASHCAN_BEGIN(object, condition_dealloc)  // the lock below may be a condition, over a condition, and so on
   if (condition_of(object)->weak_references != nullptr) PyObject_ClearWeakRefs(object);
-  Py_CLEAR(condition_of(object)->lock);
+  Py_CLEAR(condition_of(object)->lock.object);
   type->tp_free(object);
   Py_DECREF(type);
   Py_TRASHCAN_END
@@ -350,14 +192,13 @@ void condition_dealloc(PyObject* object) {
 
 // Finalizers may still call methods: so not null.
 int condition_clear(PyObject* object) {
-  condition_of(object)->kind = Kind::foreign;
-  Py_XSETREF(condition_of(object)->lock, Py_NewRef(Py_None));
+  condition_of(object)->lock.clear();
   return 0;
 }
 
 int condition_traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
-  Py_VISIT(condition_of(object)->lock);
+  Py_VISIT(condition_of(object)->lock.object);
   return 0;
 }
 

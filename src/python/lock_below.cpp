@@ -1,0 +1,145 @@
+#include "lock_below.hpp"
+
+#include <utility>
+
+namespace fairlock::python {
+
+namespace {
+
+bool has(PyObject* object, const char* name) {
+  PyObject* const attribute = PyObject_GetAttrString(object, name);
+  if (attribute == nullptr) PyErr_Clear();
+  Py_XDECREF(attribute);
+  return attribute != nullptr;
+}
+
+// Whether the result of a call is true; -1: it raised.
+int truth(PyObject* result) {
+  const int truth = result == nullptr ? -1 : PyObject_IsTrue(result);
+  Py_XDECREF(result);
+  return truth;
+}
+
+bool not_owned(const char* what) {
+  PyErr_Format(PyExc_RuntimeError, "cannot %s on un-acquired lock: use the condition in a with statement", what);
+  return false;
+}
+
+// The exception that is set, put aside for a while.
+class Aside {
+ public:
+  Aside() { PyErr_Fetch(&type_, &value_, &trace_); }
+  ~Aside() {
+    if (type_ != nullptr) PyErr_Restore(type_, value_, trace_);
+  }
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+
+ private:
+  PyObject *type_, *value_, *trace_;
+};
+
+}  // namespace
+
+bool LockBelow::set(PyObject* lock, const ModuleState& state) {
+  // Of a subclass it is not known what its methods do.
+  const Kind found = Py_TYPE(lock) == state.rlock ? Kind::rlock : Py_TYPE(lock) == state.lock ? Kind::lock : Kind::foreign;
+  if (found == Kind::foreign && (!has(lock, "acquire") || !has(lock, "release"))) {
+    PyErr_Format(PyExc_AttributeError, "a condition needs a lock with acquire() and release(), not %.100s", Py_TYPE(lock)->tp_name);
+    return false;
+  }
+  kind = found;
+  Py_XSETREF(object, Py_NewRef(lock));
+  return true;
+}
+
+void LockBelow::clear() {
+  kind = Kind::foreign;
+  Py_XSETREF(object, Py_NewRef(Py_None));
+}
+
+int LockBelow::is_owned() const {
+  if (kind == Kind::lock) return is_held(ours());
+  if (kind == Kind::rlock) return owned_by_me(ours());
+  if (has(object, "_is_owned")) return truth(call("_is_owned"));
+  const int free = truth(PyObject_CallMethod(object, "acquire", "O", Py_False));
+  if (free <= 0) return free < 0 ? -1 : 1;
+  PyObject* const released = call("release");
+  Py_XDECREF(released);
+  return released == nullptr ? -1 : 0;
+}
+
+bool LockBelow::expect_owned(const char* what) const {
+  const int owned = is_owned();
+  if (owned == 0) not_owned(what);
+  return owned == 1;
+}
+
+bool LockBelow::let_go(Held& held) const {
+  if (kind == Kind::foreign) {
+    held.saved = release_save();
+    return held.saved != nullptr;
+  }
+  LockObject* const lock = ours();
+  if ((held.slow = slow_of(lock)) == nullptr) {
+    PyErr_NoMemory();
+    return false;
+  }
+  // It may have been released since the caller looked.
+  if (kind == Kind::rlock ? !owned_by_me(lock) : disown(lock) == 0) return not_owned("wait");
+  if (kind == Kind::rlock) {
+    held.count = std::exchange(lock->count, 0);
+    disown(lock);
+  }
+  give_back(lock);
+  return true;
+}
+
+void LockBelow::take_detached(const Held& held, Patience& patience) const {
+  if (kind == Kind::foreign) return;
+  patience.without_end();
+  if (!try_take(ours())) wait_detached(ours(), *held.slow, patience);
+}
+
+bool LockBelow::hold_again(Held& held) const {
+  if (kind != Kind::foreign) {
+    ours()->owner.store(this_thread(), std::memory_order_relaxed);
+    ours()->count = held.count;
+    return true;
+  }
+  const Aside exception;
+  PyObject* const taken = acquire_restore(held.saved);
+  Py_CLEAR(held.saved);
+  Py_XDECREF(taken);
+  return taken != nullptr;
+}
+
+PyObject* LockBelow::enter() const {
+  return kind == Kind::rlock ? rlock_enter(object, nullptr) : kind == Kind::lock ? lock_enter(object, nullptr) : call("__enter__");
+}
+
+PyObject* LockBelow::exit(PyObject* args) const {
+  if (kind == Kind::rlock) return rlock_release(object, nullptr);
+  if (kind == Kind::lock) return lock_release(object, nullptr);
+  PyObject* const function = PyObject_GetAttrString(object, "__exit__");
+  PyObject* const result = function == nullptr ? nullptr : PyObject_CallObject(function, args);
+  Py_XDECREF(function);
+  return result;
+}
+
+PyObject* LockBelow::acquire(PyObject* args, PyObject* kwargs) const {
+  PyObject* const function = PyObject_GetAttrString(object, "acquire");
+  PyObject* const result = function == nullptr ? nullptr : PyObject_Call(function, args, kwargs);
+  Py_XDECREF(function);
+  return result;
+}
+
+PyObject* LockBelow::release_save() const { return call(has(object, "_release_save") ? "_release_save" : "release"); }
+
+PyObject* LockBelow::acquire_restore(PyObject* saved) const {
+  // In parentheses: a tuple is one argument.
+  if (has(object, "_acquire_restore")) return PyObject_CallMethod(object, "_acquire_restore", "(O)", saved);
+  return call("acquire");
+}
+
+}  // namespace fairlock::python

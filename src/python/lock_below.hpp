@@ -1,0 +1,46 @@
+// The lock below a condition: a Lock or an RLock of ours, or whatever has acquire() and release().
+#pragma once
+
+#include "lock.hpp"
+#include "module.hpp"
+
+namespace fairlock::python {
+
+struct LockBelow {
+  enum class Kind { lock, rlock, foreign };
+
+  PyObject* object;
+  Kind kind;
+
+  bool set(PyObject* lock, const ModuleState& state);  // false: that is no lock, and an exception is set
+  void clear();                                        // finalizers may still call methods: so not null
+
+  // 1, 0, or -1 and an exception. As in threading: of a lock that knows no owner, whether anybody holds it.
+  int is_owned() const;
+  bool expect_owned(const char* what) const;  // false: an exception is set
+
+  // --- a wait: let go, take again (ours: before the thread attaches, which may take long), and hold as before ---
+
+  struct Held {
+    std::size_t count = 1;      // of ours
+    Slow* slow = nullptr;       // of ours
+    PyObject* saved = nullptr;  // of a foreign lock
+  };
+  bool let_go(Held& held) const;  // false: an exception is set
+  void take_detached(const Held& held, Patience& patience) const;
+  bool hold_again(Held& held) const;  // false: a foreign lock refused, and an exception is set. One that was set before stays
+
+  // --- its methods ---
+
+  PyObject* enter() const;
+  PyObject* exit(PyObject* args) const;
+  PyObject* acquire(PyObject* args, PyObject* kwargs) const;
+  PyObject* release_save() const;
+  PyObject* acquire_restore(PyObject* saved) const;
+  PyObject* call(const char* name) const { return PyObject_CallMethod(object, name, nullptr); }
+
+ private:
+  LockObject* ours() const { return as<LockObject>(object); }
+};
+
+}  // namespace fairlock::python
