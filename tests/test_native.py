@@ -46,7 +46,7 @@ FLAVOURS = {
         {"ASAN_OPTIONS": "detect_stack_use_after_return=1", "UBSAN_OPTIONS": "print_stacktrace=1"},
         jitter=True,
     ),
-    "aarch64": Flavour("-O2 -DNDEBUG", 0.02, cross="aarch64"),
+    "aarch64": Flavour("-O2 -DNDEBUG", 0.02, {"FAIRLOCK_TEST_EMULATED": "1"}, cross="aarch64"),
 }
 
 
