@@ -10,13 +10,20 @@ namespace fairlock::python {
 
 namespace {
 
+// Free-threaded, whoever notifies goes on at once and often waits next: worth looking for longer than it takes to fall asleep and wake.
+// With a GIL it cannot go on while we look.
+struct LongerLooks : SpinThenPark {
+  static constexpr unsigned looks = free_threaded ? 500 : SpinThenPark::looks;
+};
+using Line = WaiterLine<CountingNative<LongerLooks>>;
+
 struct ConditionObject {
   PyObject ob_base;
   PyObject* weak_references;
   LockBelow lock;
   std::atomic<bool> set_up;  // __init__ was called
   std::atomic<std::uint32_t> waiting;
-  WaiterLine<DefaultPlatform> line;
+  Line line;
 };
 
 ConditionObject* condition_of(PyObject* object) { return as<ConditionObject>(object); }
@@ -39,7 +46,7 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
   LockBelow::Held held;
   bool notified, raised;
   {
-    WaiterLine<DefaultPlatform>::Place place(self->line);  // whoever has the lock after us finds us in line
+    Line::Place place(self->line);  // whoever has the lock after us finds us in line
     if (!self->lock.let_go(held)) return Outcome::error;
     const InLine in_line(self);
     const Wait wait(reinterpret_cast<PyObject*>(self), PyInterpreterState_Get(), true);
@@ -276,7 +283,7 @@ PyType_Spec condition_spec{"fairlock.Condition", sizeof(ConditionObject), 0,
 
 void mend_condition(PyObject* object) {
   ConditionObject* const self = condition_of(object);
-  new (&self->line) WaiterLine<DefaultPlatform>{};
+  new (&self->line) Line{};
   self->waiting.store(0, std::memory_order_relaxed);
 }
 

@@ -98,7 +98,13 @@ bool LockBelow::let_go(Held& held) const {
 void LockBelow::take_detached(const Held& held, Patience& patience) const {
   if (kind == Kind::foreign) return;
   patience.without_end();
-  if (!try_take(ours())) wait_detached(ours(), *held.slow, patience);
+  bool taken = try_take(ours());
+  // Whoever notified us holds it, and is about to let go. With a GIL that takes longer than it is worth looking for.
+  for (int i = 0; free_threaded && !taken && i < 100; ++i) {
+    DefaultPlatform::pause(16);
+    taken = ours()->algorithm->permits(ours()->state) > 0 && try_take(ours());
+  }
+  if (!taken) wait_detached(ours(), *held.slow, patience);
 }
 
 bool LockBelow::hold_again(Held& held) const {
