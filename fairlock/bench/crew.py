@@ -16,34 +16,30 @@ WARM_UP = 0.15  # seconds
 
 # Source, because the loop should have nothing in it but the lock and the work; and globals, because a free-threaded
 # Python counts references to whatever else threads share. WAITS measures every wait, which costs, so TURNS does not.
-TURNS = """
+LOOP = """
 def work(lock, mine, arrived):
     global n
     arrived.wait()
-    turns, window = 0, False
+    best, window = 0, False
     while not over:
         if window is not counting:
-            turns, window = 0, counting
+            best, window = 0, counting
+        {turn}
+"""
+TURNS = """
         with lock:
             {body}
-        turns += 1
-        mine[0] = turns
+        best += 1
+        mine[0] = best
 """
 WAITS = """
-def work(lock, mine, arrived):
-    global n
-    arrived.wait()
-    longest, window = 0, False
-    while not over:
-        if window is not counting:
-            longest, window = 0, counting
         begin = now()
         lock.acquire()
         waited = now() - begin
         {body}
         lock.release()
-        if waited > longest:
-            mine[0] = longest = waited
+        if waited > best:
+            mine[0] = best = waited
 """
 
 BODIES = {
@@ -52,7 +48,7 @@ BODIES = {
 }
 
 
-def crew(source: str, body: str, lock: Any, threads: int, seconds: float) -> tuple[list[Any], float]:
+def crew(turn: str, body: str, lock: Any, threads: int, seconds: float) -> tuple[list[Any], float]:
     """Return what each thread wrote, and the length of the window in seconds."""
     world = {
         "n": 0,
@@ -62,7 +58,7 @@ def crew(source: str, body: str, lock: Any, threads: int, seconds: float) -> tup
         "crc32": zlib.crc32,
         "data": bytes(16384),
     }
-    exec(source.format(body=BODIES[body]), world)
+    exec(LOOP.format(turn=turn.strip().format(body=BODIES[body])), world)
     arrived = threading.Barrier(threads + 1)
     mine = [[0] for _ in range(threads)]
     team = [threading.Thread(target=world["work"], args=(lock, own, arrived), daemon=True) for own in mine]  # type: ignore[arg-type]

@@ -210,11 +210,6 @@ PyGetSetDef capacitor_getters[] = {
     {},
 };
 
-PyMemberDef capacitor_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Primitive, weak_references), READONLY, nullptr},
-    {},
-};
-
 PyType_Slot capacitor_slots[] = {
     {Py_tp_doc, const_cast<char*>(capacitor_doc)},
     {Py_tp_new, reinterpret_cast<void*>(&make_capacitor)},
@@ -225,13 +220,12 @@ PyType_Slot capacitor_slots[] = {
     {Py_tp_repr, reinterpret_cast<void*>(&capacitor_repr)},
     {Py_tp_methods, capacitor_methods},
     {Py_tp_getset, capacitor_getters},
-    {Py_tp_members, capacitor_members},
+    {Py_tp_members, primitive_members},
     {0, nullptr},
 };
 
 }  // namespace
 
-PyType_Spec capacitor_spec{"fairlock.Capacitor", sizeof(CapacitorObject), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE, capacitor_slots};
+PyType_Spec capacitor_spec{"fairlock.Capacitor", sizeof(CapacitorObject), 0, type_flags, capacitor_slots};
 
 }  // namespace fairlock::python

@@ -30,17 +30,6 @@ ConditionObject* condition_of(PyObject* object) { return as<ConditionObject>(obj
 
 // --- waiting ---
 
-class InLine {
- public:
-  explicit InLine(ConditionObject* self) : self_(self) { self_->waiting.fetch_add(1, std::memory_order_relaxed); }
-  ~InLine() { self_->waiting.fetch_sub(1, std::memory_order_relaxed); }
-  InLine(const InLine&) = delete;
-  InLine& operator=(const InLine&) = delete;
-
- private:
-  ConditionObject* self_;
-};
-
 // Has the lock again afterwards, unless a foreign one refuses.
 Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
   LockBelow::Held held;
@@ -48,7 +37,7 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
   {
     Line::Place place(self->line);  // whoever has the lock after us finds us in line
     if (!self->lock.let_go(held)) return Outcome::error;
-    const InLine in_line(self);
+    const InLine in_line(self->waiting);
     const Wait wait(reinterpret_cast<PyObject*>(self), PyInterpreterState_Get(), true);
     Patience patience(deadline);
     notified = place.wait(patience);
@@ -278,8 +267,7 @@ PyType_Slot condition_slots[] = {
 
 }  // namespace
 
-PyType_Spec condition_spec{"fairlock.Condition", sizeof(ConditionObject), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE, condition_slots};
+PyType_Spec condition_spec{"fairlock.Condition", sizeof(ConditionObject), 0, type_flags, condition_slots};
 
 void mend_condition(PyObject* object) {
   ConditionObject* const self = condition_of(object);

@@ -152,11 +152,6 @@ PyGetSetDef lock_getters[] = {
     {},
 };
 
-PyMemberDef lock_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Primitive, weak_references), READONLY, nullptr},
-    {},
-};
-
 PyType_Slot lock_slots[] = {
     {Py_tp_doc, const_cast<char*>(lock_doc)},
     {Py_tp_new, reinterpret_cast<void*>(&make_lock)},
@@ -166,7 +161,7 @@ PyType_Slot lock_slots[] = {
     {Py_tp_repr, reinterpret_cast<void*>(&lock_repr)},
     {Py_tp_methods, lock_methods},
     {Py_tp_getset, lock_getters},
-    {Py_tp_members, lock_members},
+    {Py_tp_members, primitive_members},
     {0, nullptr},
 };
 
@@ -272,16 +267,14 @@ PyType_Slot rlock_slots[] = {
     {Py_tp_repr, reinterpret_cast<void*>(&rlock_repr)},
     {Py_tp_methods, rlock_methods},
     {Py_tp_getset, lock_getters},
-    {Py_tp_members, lock_members},
+    {Py_tp_members, primitive_members},
     {0, nullptr},
 };
 
-constexpr unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE;
-
 }  // namespace
 
-PyType_Spec lock_spec{"fairlock.Lock", sizeof(LockObject), 0, flags, lock_slots};
-PyType_Spec rlock_spec{"fairlock.RLock", sizeof(LockObject), 0, flags, rlock_slots};
+PyType_Spec lock_spec{"fairlock.Lock", sizeof(LockObject), 0, type_flags, lock_slots};
+PyType_Spec rlock_spec{"fairlock.RLock", sizeof(LockObject), 0, type_flags, rlock_slots};
 
 // Whoever was granted the lock but had not come back to the interpreter is no owner.
 void mend_lock(PyObject* object) {

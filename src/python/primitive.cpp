@@ -19,18 +19,6 @@ Slow* slow_of(Primitive* self) {
 
 namespace {
 
-// Keeps `waiting` right on every way out, also when the thread ends in between.
-class InLine {
- public:
-  explicit InLine(Slow& slow) : slow_(slow) { slow_.waiting.fetch_add(1, std::memory_order_relaxed); }
-  ~InLine() { slow_.waiting.fetch_sub(1, std::memory_order_relaxed); }
-  InLine(const InLine&) = delete;
-  InLine& operator=(const InLine&) = delete;
-
- private:
-  Slow& slow_;
-};
-
 // Threads share the object: no more counting of references on every call. It will then die in a collection, so not before it is
 // contended.
 void share([[maybe_unused]] Primitive* self, [[maybe_unused]] Slow& slow) {
@@ -67,7 +55,7 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
 }
 
 bool wait_detached(Primitive* self, Slow& slow, Patience& patience) {
-  const InLine in_line(slow);
+  const InLine in_line(slow.waiting);
   const Wait wait(reinterpret_cast<PyObject*>(self), patience.interpreter());
   return slow.tally.count([&] {
     bool came;
@@ -176,6 +164,11 @@ bool turn_knobs(PyObject* platoon, PyObject* skip, Knobs& knobs) {
   }
   return true;
 }
+
+PyMemberDef primitive_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Primitive, weak_references), READONLY, nullptr},
+    {},
+};
 
 void primitive_dealloc(PyObject* object) {
   auto* const self = as<Primitive>(object);

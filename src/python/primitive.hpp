@@ -39,6 +39,18 @@ struct Primitive {
   Sort sort;
 };
 
+// Keeps a count of those who wait right on every way out, also when the thread ends in between.
+class InLine {
+ public:
+  explicit InLine(std::atomic<std::uint32_t>& waiting) : waiting_(waiting) { waiting_.fetch_add(1, std::memory_order_relaxed); }
+  ~InLine() { waiting_.fetch_sub(1, std::memory_order_relaxed); }
+  InLine(const InLine&) = delete;
+  InLine& operator=(const InLine&) = delete;
+
+ private:
+  std::atomic<std::uint32_t>& waiting_;
+};
+
 enum class Outcome { error = -1, timed_out = 0, acquired = 1 };
 
 // After a try that failed. Waits in line, detached from the interpreter.
@@ -66,6 +78,7 @@ const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const cha
 
 // --- slots and tables that the types have in common ---
 
+extern PyMemberDef primitive_members[];
 void primitive_dealloc(PyObject* self);
 int primitive_traverse(PyObject* self, visitproc visit, void* arg);
 PyObject* primitive_statistics(PyObject* self, PyObject*);

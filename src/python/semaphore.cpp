@@ -246,11 +246,6 @@ PyGetSetDef bounded_getters[] = {
     {},
 };
 
-PyMemberDef semaphore_members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Primitive, weak_references), READONLY, nullptr},
-    {},
-};
-
 PyType_Slot semaphore_slots[] = {
     {Py_tp_doc, const_cast<char*>(semaphore_doc)},
     {Py_tp_new, reinterpret_cast<void*>(&make_semaphore)},
@@ -260,7 +255,7 @@ PyType_Slot semaphore_slots[] = {
     {Py_tp_repr, reinterpret_cast<void*>(&semaphore_repr)},
     {Py_tp_methods, semaphore_methods},
     {Py_tp_getset, semaphore_getters},
-    {Py_tp_members, semaphore_members},
+    {Py_tp_members, primitive_members},
     {0, nullptr},
 };
 
@@ -275,12 +270,10 @@ PyType_Slot bounded_slots[] = {
     {0, nullptr},
 };
 
-constexpr unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE;
-
 }  // namespace
 
-PyType_Spec semaphore_spec{"fairlock.Semaphore", sizeof(SemaphoreObject), 0, flags, semaphore_slots};
-PyType_Spec bounded_semaphore_spec{"fairlock.BoundedSemaphore", sizeof(SemaphoreObject), 0, flags, bounded_slots};
+PyType_Spec semaphore_spec{"fairlock.Semaphore", sizeof(SemaphoreObject), 0, type_flags, semaphore_slots};
+PyType_Spec bounded_semaphore_spec{"fairlock.BoundedSemaphore", sizeof(SemaphoreObject), 0, type_flags, bounded_slots};
 
 PyObject* release_one(PyObject* object) {
   SemaphoreObject* const self = semaphore_of(object);
