@@ -40,7 +40,7 @@ def test_excludes_and_ends_as_it_began(inner: str, platoon: int, skip: float) ->
             seen.append(len(seen))
             capacitor.release()
 
-    threads = [threading.Thread(target=work) for _ in range(6)]
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -85,7 +85,7 @@ def test_at_most_the_rest_of_the_platoon_passes_by() -> None:
         with capacitor:
             entered.append(number)
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(9)]
+    threads = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(9)]
     with capacitor:
         for i, thread in enumerate(threads):
             # The holder is the first of a platoon: two more are admitted, and the others wait before the gate.
@@ -110,7 +110,7 @@ def test_an_inner_lock_that_raises() -> None:
     capacitor = fairlock.Capacitor(Broken(), platoon=2)
     for _ in range(10):  # each departs, or the gate would close for ever
         with pytest.raises(OSError, match="broken"):
-            capacitor.acquire()
+            capacitor.acquire(timeout=5)
     with pytest.raises(RuntimeError, match="not held"):
         capacitor.release()
 

@@ -41,6 +41,15 @@ def interrupted(wait):
         return
     assert False, "not interrupted"
 
+class Now(Exception): pass
+
+def raise_now(before=lambda: None):
+    '''The handler of SIGUSR1 raises, after this.'''
+    def handle(*_):
+        before()
+        raise Now
+    signal.signal(signal.SIGUSR1, handle)
+
 def held_by(make):
     '''Another thread holds it until release() is called.'''
     let_go, has_it = threading.Event(), threading.Event()
@@ -352,10 +361,7 @@ def test_many_interruptions_during_contended_use() -> None:
     run_python(
         CHILD
         + f"""
-class Now(Exception): pass
-def handle(*_):
-    raise Now
-signal.signal(signal.SIGUSR1, handle)
+raise_now()
 
 def use(lock, inside, stop):
     while not stop.is_set():
@@ -402,10 +408,7 @@ def test_no_permit_is_lost_to_ctrl_c() -> None:
     run_python(
         CHILD
         + f"""
-class Now(Exception): pass
-def handle(*_):
-    raise Now
-signal.signal(signal.SIGUSR1, handle)
+raise_now()
 for make in [{semaphore_makers("spin-then-park", SEMAPHORES)}]:
     semaphore = make()
     assert semaphore.acquire()
@@ -447,10 +450,7 @@ def test_a_notification_is_not_lost_to_ctrl_c() -> None:
     run_python(
         CHILD
         + """
-class Now(Exception): pass
-def handle(*_):
-    raise Now
-signal.signal(signal.SIGUSR1, handle)
+raise_now()
 condition = fairlock.Condition(fairlock.Lock())
 for i in range(60):
     got = []
@@ -495,5 +495,62 @@ for i in range(60):
     sender.join(20)
     assert not sender.is_alive()
     assert condition.waiting == 0
+"""
+    )
+
+
+@pytest.mark.parametrize("lock", ["Lock()", "RLock()", "Lock('twa')"])
+def test_a_notification_is_not_lost_with_a_handler_that_raises(lock: str) -> None:
+    """The handler itself notifies the main thread, which is the first in line, and raises: the next one gets it."""
+    run_python(
+        CHILD
+        + f"""
+condition, notified = fairlock.Condition(fairlock.{lock}), []
+def wait():
+    with condition:
+        notified.append(condition.wait(20))
+def notify():
+    with condition:
+        condition.notify()
+raise_now(notify)
+def disturb():
+    eventually(until_main_waits)
+    waiter.append(start(wait))
+    eventually(lambda: condition.waiting == 2)
+    signal.pthread_kill(main, signal.SIGUSR1)
+waiter = []
+start(disturb)
+try:
+    with condition:
+        condition.wait(20)
+    assert False, "not interrupted"
+except Now:
+    pass
+waiter[0].join(20)
+assert notified == [True], notified
+assert condition.waiting == 0
+"""
+    )
+
+
+@pytest.mark.parametrize("waiting", ["yield", "monitor", "spin"])
+def test_a_grant_that_comes_while_a_handler_raises_is_passed_on(waiting: str) -> None:
+    """Those who never sleep are in line while the handler runs: here the lock comes to them before it raises."""
+    strict = [f"lambda: fairlock.Lock({name!r}, waiting={waiting!r})" for name in STRICT_LOCKS]
+    run_python(
+        CHILD
+        + f"""
+for make in [{", ".join(strict)}, {semaphore_makers(waiting, STRICT_SEMAPHORES)}]:
+    lock, release = held_by(make)
+    raise_now(release)
+    start(interrupt, signal.SIGUSR1)
+    try:
+        lock.acquire()
+        assert False, "not interrupted"
+    except Now:
+        pass
+    assert lock.waiting == 0
+    assert lock.acquire(timeout=5), lock
+    assert not lock.acquire(timeout=0), lock
 """
     )
