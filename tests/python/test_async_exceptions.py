@@ -8,10 +8,12 @@ import time
 from typing import Any
 
 import pytest
-from support import ENOUGH, LOCKS, SEMAPHORES, SOON, Crew, eventually
+from support import ENOUGH, LOCKS, SEMAPHORES, Crew, eventually
 
 import fairlock
 from fairlock._locks import waits
+
+LONG_ENOUGH_TO_BE_SEEN = 0.5  # waiting, on a busy machine too
 
 
 class Called(Exception):  # noqa: N818
@@ -27,7 +29,7 @@ def call(thread: threading.Thread) -> None:
 def test_during_acquire(algorithm: str) -> None:
     """The lock comes first, then the exception; and then the finally that releases it."""
     lock: Any = fairlock.Lock(algorithm) if algorithm in LOCKS else fairlock.Semaphore(1, algorithm)
-    for timeout in (ENOUGH, SOON):
+    for timeout in (ENOUGH, LONG_ENOUGH_TO_BE_SEEN):
         called: list[bool] = []
         before = threading.Event()
 
