@@ -104,7 +104,7 @@ def test_who_leaves_does_not_disturb_the_order(algorithm: str, leaves: int) -> N
         lock.acquire()
 
         def wait(number: int) -> None:
-            if not lock.acquire(timeout=0.03 if number in leavers else ENOUGH):  # noqa: B023
+            if not lock.acquire(timeout=0.1 if number in leavers else ENOUGH):  # noqa: B023
                 left.append(number)  # noqa: B023
                 return
             order.append(number)  # noqa: B023
@@ -115,7 +115,7 @@ def test_who_leaves_does_not_disturb_the_order(algorithm: str, leaves: int) -> N
                 count = number - len(left)
                 crew.start(wait, number)
                 eventually(lambda: lock.waiting + len(left) > count or order)  # noqa: B023
-                time.sleep(0.0005)
+                time.sleep(0.003)
             eventually(lambda: len(left) == len(leavers))  # noqa: B023
             eventually(lambda: lock.waiting == 8 - len(leavers))  # noqa: B023
             lock.release()
@@ -132,7 +132,7 @@ def test_a_new_thread_does_not_inherit_the_place_of_one_that_ended(algorithm: st
     lock.acquire()
     with Crew() as crew:
         queue_up(crew, lock, 1, order)
-        leaver = crew.start(lambda: lock.acquire(timeout=0.05))
+        leaver = crew.start(lambda: lock.acquire(timeout=0.5))
         eventually(lambda: lock.waiting == 2)
         time.sleep(SETTLE)
         queue_up(crew, lock, 1, order)
