@@ -37,8 +37,8 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
   {
     Line::Place place(self->line);  // whoever has the lock after us finds us in line
     if (!self->lock.let_go(held)) return Outcome::error;
-    const InLine in_line(self->waiting);
     const Wait wait(reinterpret_cast<PyObject*>(self), PyInterpreterState_Get(), true);
+    const InLine in_line(self->waiting);
     Patience patience(deadline);
     notified = place.wait(patience);
     self->lock.take_detached(held, patience);
@@ -144,7 +144,7 @@ PyObject* condition_repr(PyObject* object) {
 
 PyObject* get_lock(PyObject* object, void*) { return Py_NewRef(condition_of(object)->lock.object); }
 PyObject* get_waiting_threads(PyObject* object, void*) {
-  return PyLong_FromUnsignedLong(condition_of(object)->waiting.load(std::memory_order_relaxed));
+  return PyLong_FromUnsignedLong(condition_of(object)->waiting.load(std::memory_order_acquire));
 }
 
 // --- life ---

@@ -55,8 +55,8 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
 }
 
 bool wait_detached(Primitive* self, Slow& slow, Patience& patience) {
-  const InLine in_line(slow.waiting);
   const Wait wait(reinterpret_cast<PyObject*>(self), patience.interpreter());
+  const InLine in_line(slow.waiting);  // second: whoever is counted is in fairlock.dump() too
   return slow.tally.count([&] {
     bool came;
     do came = self->algorithm->acquire(self->state, patience);
@@ -201,7 +201,7 @@ PyObject* get_algorithm(PyObject* self, void*) { return PyUnicode_FromString(as<
 
 PyObject* get_waiting(PyObject* self, void*) {
   const Slow* const slow = as<Primitive>(self)->slow.load(std::memory_order_acquire);
-  return PyLong_FromUnsignedLong(slow == nullptr ? 0 : slow->waiting.load(std::memory_order_relaxed));
+  return PyLong_FromUnsignedLong(slow == nullptr ? 0 : slow->waiting.load(std::memory_order_acquire));
 }
 
 }  // namespace fairlock::python

@@ -42,7 +42,7 @@ struct Primitive {
 // Keeps a count of those who wait right on every way out, also when the thread ends in between.
 class InLine {
  public:
-  explicit InLine(std::atomic<std::uint32_t>& waiting) : waiting_(waiting) { waiting_.fetch_add(1, std::memory_order_relaxed); }
+  explicit InLine(std::atomic<std::uint32_t>& waiting) : waiting_(waiting) { waiting_.fetch_add(1, std::memory_order_release); }
   ~InLine() { waiting_.fetch_sub(1, std::memory_order_relaxed); }
   InLine(const InLine&) = delete;
   InLine& operator=(const InLine&) = delete;
