@@ -168,7 +168,7 @@ int init_condition(PyObject* object, PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Condition", const_cast<char**>(names), &lock)) return -1;
   ConditionObject* const self = condition_of(object);
   // Others may be waiting for the lock below, to which they have no reference of their own.
-  if (self->waiting.load(std::memory_order_relaxed) != 0 || self->set_up.exchange(true, std::memory_order_relaxed)) {
+  if (self->waiting.load(std::memory_order_relaxed) != 0 || self->lock.in_use() || self->set_up.exchange(true, std::memory_order_relaxed)) {
     PyErr_SetString(PyExc_RuntimeError, "this condition is in use: __init__ cannot be called again; make a new one");
     return -1;
   }
