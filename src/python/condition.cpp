@@ -4,7 +4,6 @@
 #include "lock_below.hpp"
 #include "module.hpp"
 #include "timeout.hpp"
-#include "waits.hpp"
 
 namespace fairlock::python {
 
@@ -35,9 +34,9 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
   LockBelow::Held held;
   bool notified, raised;
   {
+    const Wait wait(reinterpret_cast<PyObject*>(self), PyInterpreterState_Get(), true);  // first: a foreign lock may let others fork
     Line::Place place(self->line);  // whoever has the lock after us finds us in line
     if (!self->lock.let_go(held)) return Outcome::error;
-    const Wait wait(reinterpret_cast<PyObject*>(self), PyInterpreterState_Get(), true);
     const InLine in_line(self->waiting);
     Patience patience(deadline);
     notified = place.wait(patience);
@@ -272,6 +271,7 @@ PyType_Spec condition_spec{"fairlock.Condition", sizeof(ConditionObject), 0, typ
 void mend_condition(PyObject* object) {
   ConditionObject* const self = condition_of(object);
   new (&self->line) Line{};
+  self->lock.mend();
   self->waiting.store(0, std::memory_order_relaxed);
 }
 

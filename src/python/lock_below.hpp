@@ -13,6 +13,7 @@ struct LockBelow {
   Kind kind;
 
   bool set(PyObject* lock, const ModuleState& state);  // false: that is no lock, and an exception is set
+  void mend() const;                                   // in the child of a fork: somebody may have taken it again who is gone
   void clear();                                        // finalizers may still call methods: so not null
 
   // Of ours: it is held, or somebody has waited for it.
