@@ -43,8 +43,7 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
     self->lock.take_detached(held, patience);
     raised = patience.attach();
   }
-  if (!self->lock.hold_again(held)) return Outcome::error;
-  if (!raised) return notified ? Outcome::acquired : Outcome::timed_out;
+  if (self->lock.hold_again(held) && !raised) return notified ? Outcome::acquired : Outcome::timed_out;
   if (notified) self->line.notify(1);  // it must not be lost with us
   return Outcome::error;
 }
