@@ -65,8 +65,11 @@ def test_init_of_a_lock_that_is_waited_for() -> None:
         lock.release()
 
 
-def test_lock_of_a_condition_cannot_be_exchanged_below_those_who_wait_for_it() -> None:
-    condition: Any = fairlock.Condition(fairlock.Lock())
+@pytest.mark.parametrize(
+    "make", [lambda: fairlock.Condition(fairlock.Lock()), lambda: fairlock.Condition.__new__(fairlock.Condition)]
+)
+def test_lock_of_a_condition_cannot_be_exchanged_below_those_who_wait_for_it(make: Any) -> None:
+    condition: Any = make()
     condition.acquire()
 
     def enter() -> None:
