@@ -129,13 +129,16 @@ void Crew::end() {
   for (auto& thread : threads_) thread.join();
 }
 
-void Crew::write(Json& json, const Sample& sample) const {
+void Crew::write_done(Json& json, const Sample& sample) const {
   json.number("elapsed", sample.elapsed);
   json.number("episodes", sample.episodes());
   json.number("throughput", sample.rate(sample.episodes()));
   json.numbers("counts", sample.counts);
   json.number("fairness", slowest_to_fastest(sample.counts));
   json.number("jain", jain(sample.counts));
+}
+
+void Crew::write_spent(Json& json, const Sample& sample) const {
   json.number("context_switches", sample.context_switches);
   json.number("cpu_seconds", sample.cpu_seconds);
   json.number("other_work", sample.other_work);

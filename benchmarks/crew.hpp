@@ -46,8 +46,9 @@ class Crew {
   const std::atomic<bool>& over() const { return over_; }
   const Window& window() const { return window_; }
 
-  // What every family says of its sample.
-  void write(Json& json, const Sample& sample) const;
+  // What every family says of its sample: how much was done, and by whom; and what that took.
+  void write_done(Json& json, const Sample& sample) const;
+  void write_spent(Json& json, const Sample& sample) const;
 
  private:
   struct alignas(sector) Tally { std::atomic<std::uint64_t> count{0}; };

@@ -6,6 +6,11 @@ namespace bench {
 const std::vector<const Family*>& families() {
   static const std::vector<const Family*> all = {
       &contend,
+      &uncontended,
+      &overhead,
+      &fork_join,
+      &multi_lock,
+      &invalidation_diameter,
   };
   return all;
 }

@@ -17,7 +17,7 @@ struct Family {
   void (*run)(Arguments& arguments, Json& json);
 };
 
-extern const Family contend;
+extern const Family contend, uncontended, overhead, fork_join, multi_lock, invalidation_diameter;
 
 const std::vector<const Family*>& families();
 

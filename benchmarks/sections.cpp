@@ -15,15 +15,19 @@ constexpr std::uint64_t most_steps = 1'000'000'000;
 
 }  // namespace
 
-Sections::Sections(Arguments& arguments)
-    : generator(kind_named(arguments.text(
-          "--generator", "xoroshiro128plus", {std::begin(Generator::names), std::end(Generator::names)}))),
-      critical(arguments.number("--critical", std::uint64_t{0}, 0, most_steps)),
-      non_critical(arguments.number("--non-critical", std::uint64_t{0}, 0, most_steps)),
-      shared(arguments.text("--critical-on", "shared", {"shared", "private"}) == "shared"),
-      random(arguments.flag("--random")),
-      timed(arguments.flag("--timed")),
-      handover(arguments.flag("--handover")),
-      migrations(arguments.flag("--migrations")) {}
+void Sections::ask_for_work(Arguments& arguments) {
+  generator = kind_named(arguments.text("--generator", Generator::names[1],
+                                        {std::begin(Generator::names), std::end(Generator::names)}));
+  critical = arguments.number("--critical", std::uint64_t{0}, 0, most_steps);
+  non_critical = arguments.number("--non-critical", std::uint64_t{0}, 0, most_steps);
+  shared = arguments.text("--critical-on", "shared", {"shared", "private"}) == "shared";
+  random = arguments.flag("--random");
+}
+
+void Sections::ask_for_notes(Arguments& arguments) {
+  timed = arguments.flag("--timed");
+  handover = arguments.flag("--handover");
+  migrations = arguments.flag("--migrations");
+}
 
 }  // namespace bench

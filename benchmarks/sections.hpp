@@ -13,13 +13,14 @@
 namespace bench {
 
 struct Sections {
-  Generator::Kind generator;
-  std::uint64_t critical, non_critical;  // steps
-  bool shared;                           // the critical section advances a generator that all threads share
-  bool random;                           // the non-critical one has a random number of steps, below that
-  bool timed, handover, migrations;      // what to note
+  Generator::Kind generator = Generator::Kind::none;
+  std::uint64_t critical = 0, non_critical = 0;  // steps
+  bool shared = true;   // the critical section advances a generator that all threads share
+  bool random = false;  // the non-critical one has a random number of steps, below that
+  bool timed = false, handover = false, migrations = false;  // what to note
 
-  explicit Sections(Arguments& arguments);
+  void ask_for_work(Arguments& arguments);
+  void ask_for_notes(Arguments& arguments);
 
   // Whether the state of the shared generator tells in the end if two threads were inside.
   bool replays() const { return shared && critical != 0 && Generator::has_state(generator); }

@@ -1,0 +1,33 @@
+// Family `uncontended`: what an acquire and its release cost when nobody else wants the lock. A second thread, the main
+// one, is asleep: that it exists keeps glibc from leaving out the atomics that a lone thread would not need.
+#include "batches.hpp"
+#include "contest.hpp"
+#include "family.hpp"
+
+namespace bench {
+
+const Family uncontended{"uncontended", "one thread alone: the time for an acquire and its release", [](Arguments& arguments, Json& json) {
+  const Settings settings(arguments, 1, 1);
+  const Wanted wanted(arguments, settings);
+  arguments.finish();
+
+  Crew crew(settings);
+  Contest contest(wanted, crew);
+  Member& member = contest.join(0);
+  member.quota = Batches::episodes;
+  Batches batches;
+  const auto sample = crew.measure([&](unsigned) {
+    while (!crew.over().load(std::memory_order_relaxed)) {
+      if (crew.window().opens.load(std::memory_order_relaxed) == Window::unknown) batches.clear();
+      batches.time([&] { contest.lock().work(member); });
+    }
+  });
+  contest.check();
+  json.number("ns", batches.nanoseconds());
+  crew.write_done(json, sample);
+  contest.write(json);
+  crew.write_spent(json, sample);
+  wanted.write(json);
+}};
+
+}  // namespace bench
