@@ -14,6 +14,11 @@ class Measure:
     short: str = ""  # for the head of a column
 
     @property
+    def scales(self) -> bool:
+        """Whether twice as much is twice as good, or as bad."""
+        return bool(self.better) and self.short not in ("slowest/fastest", "Jain")
+
+    @property
     def head(self) -> str:
         return self.short or self.title
 
