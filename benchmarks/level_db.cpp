@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdio>
+#include <type_traits>
 #include <vector>
 
 #include "common.hpp"
@@ -81,7 +82,10 @@ LevelDb::LevelDb(const std::string& library, const std::string& folder, Open how
   api_.options_set_error_if_exists(options, how == Open::fresh);
   char* error = nullptr;
   database_ = api_.open(options, folder.c_str(), &error);
-  if (error != nullptr) refuse("leveldb: " + std::string(error));
+  if (error != nullptr) {
+    const char* const remedy = how == Open::fresh ? "; --fill needs a new folder" : "; --fill makes a database";
+    refuse("leveldb: " + std::string(error) + remedy);
+  }
   api_.options_destroy(options);
   reading_ = api_.readoptions_create();
   writing_ = api_.writeoptions_create();

@@ -14,9 +14,9 @@
 #include <string_view>
 #include <thread>
 
-#include "exchange.hpp"
-#include "level_db.hpp"
-#include "throw.hpp"
+#include "../exchange.hpp"
+#include "../level_db.hpp"
+#include "../throw.hpp"
 
 namespace {
 
@@ -61,10 +61,12 @@ int main(int count, char** words) {
   if (family == "throw" && count <= 3) {
     if (count == 3) bench::register_frames();
     print_mutexes_of(bench::throw_and_catch);
+#ifdef FAIRLOCK_BENCH_ATOMIC
   } else if (family == "atomic-exchange" && count == 2) {
     static bench::Exchanged shared;
     bench::Five mine;
     print_mutexes_of([&] { mine = shared.five.exchange(mine); });
+#endif
   } else if (family == "leveldb" && count == 5) {
     const bench::LevelDb database(words[2], words[3], bench::LevelDb::Open::existing);
     const auto entries = std::strtoull(words[4], nullptr, 10);
