@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairlock.bench.results import Metrics, Plan, Point
+from fairlock.bench.results import Metrics, Option, Plan, Point
 from fairlock.bench.roster import Roster
 from fairlock.paths import bench_program
 from fairlock.usage import UsageError
 
 BROKEN, BAD_INPUT = 1, 2  # its exit statuses
+# They leave no choice of lock, or only by preloading.
+WITHOUT_A_LOCK = {"overhead", "invalidation-diameter", "throw", "atomic-exchange", "leveldb"}
 GRACE = 30.0  # seconds that a sample may take beyond its window before it counts as hanging
 
 
@@ -48,10 +50,8 @@ def missing(point: Point) -> str:
 def arguments(point: Point, plan: Plan, seed: int) -> list[str]:
     """Return the command line of a sample."""
     words = [point.family]
-    subject = roster().subjects.get(point.lock)
-    if subject is not None and not point.options.get("preloaded"):
-        words += ["--lock", point.lock]
-    given = {
+    given: dict[str, Option | None] = {
+        "lock": point.lock if point.family not in WITHOUT_A_LOCK else None,
         "waiting": point.waiting,
         "form": point.form,
         "threads": point.threads,
