@@ -158,8 +158,21 @@ def print_notes(samples: Table) -> None:
     asked = any("perf" in name for p in samples.points for name in measures_of(p.workload, p.config))
     if unavailable and asked:
         notes.append(f"perf counters are not available here ({', '.join(sorted(unavailable))}).")
+    notes += undecidable(samples)
     if notes:
         print("\n" + "\n".join(notes))
+
+
+def undecidable(samples: Table) -> list[str]:
+    """Return a line for each config that says nothing of locks on this machine."""
+    lines = {}
+    for sample in samples.results.samples:
+        if sample.metrics.get("decidable") is False:
+            point = samples.points[sample.point]
+            lines[point.config] = (
+                f"{point.workload} {point.config}: not decidable here: {sample.metrics.get('reason')}."
+            )
+    return list(lines.values())
 
 
 def any_disturbed(samples: Table) -> bool:
