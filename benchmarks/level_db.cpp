@@ -47,6 +47,8 @@ struct LevelDb::Interface {
   void (*put)(void*, const void* options, const char* key, std::size_t, const char* value, std::size_t, char** error);
   char* (*get)(void*, const void* options, const char* key, std::size_t, std::size_t* length, char** error);
   void (*free)(void*);
+  int (*major_version)();
+  int (*minor_version)();
 
   explicit Interface(const std::string& library) {
     void* const handle = opened(library);
@@ -67,6 +69,8 @@ struct LevelDb::Interface {
     find(put, "leveldb_put");
     find(get, "leveldb_get");
     find(free, "leveldb_free");
+    find(major_version, "leveldb_major_version");
+    find(minor_version, "leveldb_minor_version");
   }
 
   static const Interface& of(const std::string& library) {
@@ -83,7 +87,8 @@ LevelDb::LevelDb(const std::string& library, const std::string& folder, Open how
   char* error = nullptr;
   database_ = api_.open(options, folder.c_str(), &error);
   if (error != nullptr) {
-    const char* const remedy = how == Open::fresh ? "; --fill needs a new folder" : "; --fill makes a database";
+    const char* const remedy =
+        how == Open::fresh ? "; --fill makes a new folder, in one that is there" : "; --fill makes a database";
     refuse("leveldb: " + std::string(error) + remedy);
   }
   api_.options_destroy(options);
@@ -95,6 +100,11 @@ LevelDb::~LevelDb() {
   api_.writeoptions_destroy(writing_);
   api_.readoptions_destroy(reading_);
   api_.close(database_);
+}
+
+std::string LevelDb::version(const std::string& library) {
+  const auto& api = Interface::of(library);
+  return std::to_string(api.major_version()) + "." + std::to_string(api.minor_version());
 }
 
 void LevelDb::put(std::uint64_t key, const std::string& value) {

@@ -17,6 +17,8 @@ class LevelDb {
   LevelDb(const LevelDb&) = delete;
   LevelDb& operator=(const LevelDb&) = delete;
 
+  static std::string version(const std::string& library);
+
   void put(std::uint64_t key, const std::string& value);
   bool has(std::uint64_t key) const;  // reads the value too
 

@@ -1,10 +1,11 @@
-// Family `leveldb`: threads that read random keys of a LevelDB database, as `readrandom` of its db_bench does. (TWA paper,
-// section 4.4; Hapax paper, section 6.2.) The locks are LevelDB's, above all the one of the database.
+// Family `leveldb`: threads that read random keys of a LevelDB database, as `readrandom` of its db_bench does. (TWA
+// paper, section 4.4; Hapax paper, section 6.2.) The locks are LevelDB's, above all the one of the database.
 //
 //   --db FOLDER       the database; it stays
 //   --entries N       how many it has
 //   --fill            make it, and measure nothing
 //   --library NAME    another LevelDB than the system's
+//   --version         which one that is, and nothing else
 #include "family.hpp"
 #include "generators.hpp"
 #include "level_db.hpp"
@@ -35,8 +36,10 @@ const Family leveldb{"leveldb", "random reads of a LevelDB database", [](Argumen
   const auto folder = arguments.text("--db", "");
   const auto library = arguments.text("--library", "");
   const auto entries = arguments.number("--entries", std::uint64_t{1'000'000}, 1, 1'000'000'000);
-  const bool filling = arguments.flag("--fill");
+  const bool filling = arguments.flag("--fill"), asking = arguments.flag("--version");
   arguments.finish();
+  json.text("version", LevelDb::version(library));
+  if (asking) return;
   if (folder.empty()) refuse("leveldb: which database? --db FOLDER, and first once with --fill");
   if (filling) return fill({library, folder, LevelDb::Open::fresh}, entries, settings.seed, json);
 
@@ -46,7 +49,8 @@ const Family leveldb{"leveldb", "random reads of a LevelDB database", [](Argumen
     if (!database.has(entries - 1))
       refuse("leveldb: " + folder + " has fewer than " + std::to_string(entries) + " entries; --entries says how many");
     const Sample sample = repeat(crew, [&](unsigned i) {
-      return [&database, entries, generator = Generator(Generator::Kind::xoroshiro128plus, settings.seed + i)]() mutable {
+      Generator generator(Generator::Kind::xoroshiro128plus, settings.seed + i);
+      return [&database, entries, generator]() mutable {
         if (!database.has(generator.below(entries))) fail("leveldb: an entry is missing");
       };
     });
@@ -54,7 +58,7 @@ const Family leveldb{"leveldb", "random reads of a LevelDB database", [](Argumen
     json.text("exclusion", "not asked");
     crew.write_spent(json, sample);
   }
-  write_mutexes(json, {"leveldb", library, folder, std::to_string(entries)});  // a database is open in one process only
+  write_mutexes(json, {"leveldb", library, folder, std::to_string(entries)});  // opens it too: one process at a time
 }};
 
 }  // namespace bench

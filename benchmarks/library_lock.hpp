@@ -22,8 +22,9 @@ Sample repeat(Crew& crew, F&& episode_of) {
   });
 }
 
-// How many mutexes an episode takes, from a fairlock_bench_probe with these arguments. None: there is nothing to replace,
-// so the workload decides nothing on this machine. Writes mutexes_per_episode, decidable, and if it is not, the reason.
+// How many mutexes an episode takes, from a fairlock_bench_probe with these arguments. None: there is nothing to
+// replace, so the workload decides nothing on this machine. Writes mutexes_per_episode, decidable, and if it is not,
+// the reason.
 void write_mutexes(Json& json, const std::vector<std::string>& arguments);
 
 }  // namespace bench

@@ -1,5 +1,5 @@
-// Family `throw`: threads that throw and catch, back to back. (TWA paper, section 4.2.) The locks, if there are any, are
-// those of the C++ run time.
+// Family `throw`: threads that throw and catch, back to back. (TWA paper, section 4.2.) The locks, if there are any,
+// are those of the C++ run time.
 //
 //   --registered-frames   as in a process with a just-in-time compiler: see throw.hpp
 #include "throw.hpp"

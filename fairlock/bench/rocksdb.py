@@ -59,6 +59,8 @@ def missing(point: Point) -> str:
 
 def sample(point: Point, plan: Plan, seed: int) -> Metrics:
     """Measure once: in whole seconds, because the program counts in these, and without a warm-up."""
+    if not point.options["entries"]:
+        raise UsageError(f"workload {point.workload}: --set entries: a number from 1")
     if plan.pin:
         raise UsageError(f"{PROGRAM} does not tie its threads to processors: leave --pin out")
     entries, seconds = point.options["entries"], math.ceil(point.seconds)
@@ -99,7 +101,7 @@ def figures(output: str) -> Metrics:
     """Read what the program printed. It counts reads of all threads together, so nothing is known of fairness."""
     found = RESULT.search(output)
     if found is None:
-        raise SampleError(f"{PROGRAM} printed no line of {BENCHMARK}: {last_line(output)}")
+        raise SampleError(f"{PROGRAM} printed no line of {BENCHMARK}, but: {'; '.join(lines(output)[-1:])}")
     metrics: Metrics = {"throughput": float(found["rate"])}
     if found["seconds"]:
         seconds, operations = float(found["seconds"]), int(found["operations"])
@@ -114,8 +116,9 @@ def figures(output: str) -> Metrics:
 
 def run(words: list[str], limit: float, environment: dict[str, str]) -> str:
     status, output, errors = call([PROGRAM, *words], limit, env=environment)
-    if status != 0 or "open error" in errors:  # after which it ends with status 0, or 1, or with a signal
-        raise SampleError(f"{PROGRAM} failed: {last_line(errors) or status}")
+    if status != 0:
+        complaints = [line for line in lines(errors) if "error" in line.lower()]
+        raise SampleError(f"{PROGRAM} ended with status {status}{': ' if complaints else ''}{'; '.join(complaints)}")
     return output
 
 
@@ -132,9 +135,8 @@ def help_of(program: str) -> str:
     return output
 
 
-def last_line(text: str) -> str:
-    lines = [line.strip() for line in re.split(r"[\r\n]", text) if line.strip()]
-    return lines[-1] if lines else ""
+def lines(text: str) -> list[str]:
+    return [line.strip() for line in re.split(r"[\r\n]", text) if line.strip()]
 
 
 def link_or_copy(source: str, target: str) -> None:

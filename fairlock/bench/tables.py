@@ -75,7 +75,7 @@ def over_threads(samples: Table, rows: Sequence[int], name: str, threads: Sequen
     place = {(samples.points[i].label, samples.points[i].threads): i for i in rows}
     heads = {n: f"{n}{mark(samples, [i for i in rows if samples.points[i].threads == n])}" for n in threads}
     last = max([n for n in threads if not heads[n].endswith(OVERSUBSCRIBED)], default=threads[0])
-    rival = next((name for name in RIVALS if (name, last) in place), None)
+    rival = next((name for name in RIVALS if (name, last) in place and len(labels) > 1), None)
     lines = []
     for label in labels:
         cells = [cell(samples, place.get((label, n)), name) for n in threads]
@@ -91,7 +91,7 @@ def over_threads(samples: Table, rows: Sequence[int], name: str, threads: Sequen
 def one_place(samples: Table, rows: Sequence[int], measures: Sequence[str]) -> str:
     """Return a table with a column for each measure, and the ratios of the first to the rivals'."""
     shown = [name for name in measures if any(samples.figure(i, name) for i in rows)]
-    rivals = {name: i for name in RIVALS for i in rows if samples.points[i].lock == name}
+    rivals = {name: i for name in RIVALS for i in rows if samples.points[i].lock == name and len(rows) > 1}
     header = ["lock", *(measure(name).head for name in shown), *(RIVALS[name] for name in rivals)]
     if shown:
         header.insert(2, "spread")

@@ -252,7 +252,7 @@ WORKLOADS: dict[str, Workload] = {
         f"{TWA_PAPER}, section 4.4, figure 5; {HAPAX_PAPER}, section 6.2, figure 2",
         {
             "readrandom": Config(
-                "a million entries, 16 bytes of key and 100 of value",
+                "random reads; keys of 16 bytes, values of 100",
                 family="leveldb",
                 options={"entries": 1_000_000},
                 subject="pthread-mutex",
@@ -267,13 +267,13 @@ WORKLOADS: dict[str, Workload] = {
         f"{TWA_PAPER}, section 4.5, figure 6",
         {
             "readwhilewriting": Config(
-                "a database of a million entries, full at the beginning",
+                "the database is full at the beginning",
                 family="rocksdb",
                 options={"entries": 1_000_000, "full": True},
                 subject="pthread-mutex",
             ),
             "from-empty": Config(
-                "empty at the beginning, as in the paper, where 200 seconds fill it",
+                "the database is empty at the beginning, as in the paper, where 200 seconds fill it",
                 family="rocksdb",
                 options={"entries": 1_000_000, "full": False},
                 subject="pthread-mutex",
