@@ -14,6 +14,12 @@ std::uint64_t permits_for(const Entry& entry, Arguments& arguments) {
 Wanted::Wanted(Arguments& arguments, const Settings& settings)
     : settings(settings), entry(chosen(arguments, settings.threads)), permits(permits_for(entry, arguments)) {}
 
+// Asked also of one thread alone, so that one and many do the same.
+Wanted::Exclusion Wanted::exclusion() const {
+  if (permits != 1 || alone) return Exclusion::not_asked;
+  return sections.replays() ? Exclusion::replayed : Exclusion::witnessed;
+}
+
 std::uint64_t Wanted::seed(unsigned thread) const {
   std::uint64_t state = settings.seed + thread;
   return spread(state);
@@ -46,31 +52,31 @@ Contest::Contest(const Wanted& wanted, Crew& crew)
 
 Member& Contest::join(unsigned thread, std::atomic<std::uint64_t>& tally, const Sections& sections) {
   members_.push_back(std::make_unique<Member>(thread, sections, wanted_.seed(thread), *data_,
-                                              wanted_.exclusive() && !wanted_.sections.replays(), crew_.window(),
+                                              wanted_.exclusion() == Wanted::Exclusion::witnessed, crew_.window(),
                                               crew_.over(), tally));
   return *members_.back();
 }
 
 void Contest::check() const {
-  if (!wanted_.exclusive()) return;
   std::uint64_t episodes = 0;
   for (const auto& member : members_) episodes += member->tally.load();
   const auto inside = [&](const std::string& sign) {
     fail(wanted_.entry.name + ": two threads were inside at once: " + sign);
   };
-  if (wanted_.sections.replays()) {
+  if (wanted_.exclusion() == Wanted::Exclusion::replayed) {
     const auto steps = episodes * wanted_.sections.critical;
     Generator replay(wanted_.sections.generator, wanted_.settings.seed);
     replay.skip(steps);
     if (!(replay == data_->generator)) inside("the shared generator is not where " + std::to_string(steps) + " steps lead");
-  } else if (data_->witness != episodes) {
+  } else if (wanted_.exclusion() == Wanted::Exclusion::witnessed && data_->witness != episodes) {
     inside(std::to_string(episodes) + " episodes, but the witness counted " + std::to_string(data_->witness));
   }
 }
 
 void Contest::write(Json& json) const {
   const auto& sections = wanted_.sections;
-  json.text("exclusion", !wanted_.exclusive() ? "not asked" : sections.replays() ? "replayed" : "witnessed");
+  constexpr const char* names[] = {"replayed", "witnessed", "not asked"};
+  json.text("exclusion", names[static_cast<int>(wanted_.exclusion())]);
   Ticks longest = 0;
   Histogram waits, handovers;
   std::uint64_t migrations = 0, noted = 0;

@@ -16,11 +16,13 @@ struct Wanted {
   const Entry& entry;
   std::uint64_t permits;
   Sections sections{};
+  bool alone = false;  // nobody else will ever want the lock
 
   Wanted(Arguments& arguments, const Settings& settings);
 
   std::uint64_t seed(unsigned thread) const;  // of its own generator
-  bool exclusive() const { return permits == 1; }
+  enum class Exclusion { replayed, witnessed, not_asked };
+  Exclusion exclusion() const;
   // The values that were used, and a number that the seed and they decide: the same again in a run with the same ones.
   void write(Json& json) const;
 };

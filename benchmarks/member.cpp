@@ -6,11 +6,11 @@
 
 namespace bench {
 
-void Member::ask() {
+void Member::ask() noexcept {
   if (sections_.timed) asked_ = ticks();
 }
 
-void Member::enter() {
+void Member::enter() noexcept {
   if (sections_.notes()) {
     entered_ = ticks();
     if (sections_.handover || sections_.migrations) {
@@ -23,11 +23,11 @@ void Member::enter() {
   if (nested != nullptr) nested->work(*nested_member);
 }
 
-void Member::leave() {
+void Member::leave() noexcept {
   if (sections_.handover) data_.left = ticks();
 }
 
-void Member::outside() {
+void Member::outside() noexcept {
   if (sections_.notes()) note();
   if (sections_.non_critical == 0) return;
   generator_.advance(sections_.random ? generator_.below(sections_.non_critical) : sections_.non_critical);

@@ -17,7 +17,7 @@ struct alignas(sector) Member {
   Member(unsigned number, const Sections& sections, std::uint64_t seed, Protected& data, bool witnessed,
          const Window& window, const std::atomic<bool>& over, std::atomic<std::uint64_t>& tally)
       : number(number), plain(sections.plain()), over(over), tally(tally),
-        witness(witnessed ? &data.witness : &own_witness_), sections_(sections), data_(data), window_(window),
+        witness(witnessed ? &data.witness : nullptr), sections_(sections), data_(data), window_(window),
         generator_(sections.generator, seed) {}
   Member(const Member&) = delete;
 
@@ -27,12 +27,12 @@ struct alignas(sector) Member {
   std::uint64_t quota = std::numeric_limits<std::uint64_t>::max();  // episodes, then the loop returns
   const std::atomic<bool>& over;                                    // or as soon as this says so
   std::atomic<std::uint64_t>& tally;                                // episodes so far, for whoever measures
-  std::uint64_t* const witness;  // the shared one, or one of our own where nobody asks
+  std::uint64_t* const witness;                                     // none: nobody asks
 
-  void ask();      // before the acquire
-  void enter();    // right after it,
-  void leave();    // and right before the release
-  void outside();  // after it
+  void ask() noexcept;      // before the acquire
+  void enter() noexcept;    // right after it,
+  void leave() noexcept;    // and right before the release
+  void outside() noexcept;  // after it
 
   // The lock that is acquired and released within this one's critical section, and who does that.
   Measured* nested = nullptr;
@@ -46,7 +46,6 @@ struct alignas(sector) Member {
  private:
   void note();
 
-  std::uint64_t own_witness_ = 0;
   const Sections sections_;
   Protected& data_;
   const Window& window_;
