@@ -10,15 +10,22 @@ namespace {
 
 bool is_option(std::string_view word) { return word.starts_with("--"); }
 
+std::string shown(std::uint64_t number) { return std::to_string(number); }
+
+std::string shown(double number) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%g", number);
+  return digits;
+}
+
 template <class Number>
 Number parsed(std::string_view option, const std::string& text, Number least, Number most) {
   Number value{};
   const auto end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stopped != end || !(value >= least && value <= most)) {
-    char range[64];
-    std::snprintf(range, sizeof range, "%.20g to %.20g", static_cast<double>(least), static_cast<double>(most));
-    refuse(std::string(option) + ": not '" + text + "' but a number from " + range);
+    const std::string range = least == most ? shown(least) : "a number from " + shown(least) + " to " + shown(most);
+    refuse(std::string(option) + ": not '" + text + "' but " + range);
   }
   return value;
 }

@@ -47,7 +47,7 @@ void Wanted::write(Json& json) const {
 Contest::Contest(const Wanted& wanted, Crew& crew)
     : wanted_(wanted), crew_(crew), data_(new Protected{Generator(wanted.sections.generator, wanted.settings.seed)}),
       lock_(wanted.entry.make(Size{wanted.settings.threads, wanted.permits})) {
-  ticks_per_second();  // found out here, not by a thread in its critical section
+  if (wanted.sections.notes()) ticks_per_second();  // found out here, not by a thread in its critical section
 }
 
 Member& Contest::join(unsigned thread, std::atomic<std::uint64_t>& tally, const Sections& sections) {
@@ -90,13 +90,11 @@ void Contest::write(Json& json) const {
   const auto histogram = [&](const char* key, bool wanted, const Histogram& one) {
     wanted ? one.write(json, key) : json.null(key);
   };
-  const auto number = [&](const char* key, bool wanted, double value) {
-    wanted ? json.number(key, value) : json.null(key);
-  };
-  number("longest_wait", sections.timed, static_cast<double>(longest) / ticks_per_second());
+  sections.timed ? json.number("longest_wait", static_cast<double>(longest) / ticks_per_second()) : json.null("longest_wait");
   histogram("waits", sections.timed, waits);
   histogram("handover", sections.handover, handovers);
-  number("migrations", sections.migrations && noted != 0, static_cast<double>(migrations) / static_cast<double>(noted));
+  const bool migrated = sections.migrations && noted != 0;
+  migrated ? json.number("migrations", static_cast<double>(migrations) / static_cast<double>(noted)) : json.null("migrations");
 }
 
 }  // namespace bench

@@ -80,7 +80,8 @@ void Crew::body(unsigned thread, const std::function<void(unsigned)>& work) {
   }
   work(thread);
   const std::lock_guard guard(mutex_);
-  if (++gone_ == settings_.threads) changed_.notify_one();
+  ++gone_;
+  changed_.notify_one();
 }
 
 void Crew::open_gate(int how) {
@@ -116,15 +117,17 @@ std::vector<std::uint64_t> Crew::counts() const {
   return all;
 }
 
-// Somebody may sleep through a wake-up: better to say so than to wait for ever.
+// Somebody may sleep through a wake-up: better to say so than to wait for ever. But spinning threads that outnumber the
+// processors may take long to get out of each other's way: while now and then one ends, all is well.
 void Crew::end() {
   constexpr Seconds patience(60);
   over_.store(true);
   {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, patience, [this] { return gone_ == threads_.size(); }))
-      fail(std::to_string(threads_.size() - gone_) + " of " + std::to_string(threads_.size()) +
-           " threads still wait, a minute after the end");
+    for (auto gone = gone_; gone_ != threads_.size(); gone = gone_)
+      if (!changed_.wait_for(lock, patience, [&] { return gone_ != gone; }))
+        fail(std::to_string(threads_.size() - gone_) + " of " + std::to_string(threads_.size()) +
+             " threads still wait, and none has ended for a minute");
   }
   for (auto& thread : threads_) thread.join();
 }

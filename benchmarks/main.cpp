@@ -23,8 +23,15 @@ const Family& family_named(const char* name) {
   refuse("unknown family '" + std::string(name) + "' (one of: " + known + ")");
 }
 
+void help() {
+  std::puts("fairlock_bench list                       what there is to measure\n"
+            "fairlock_bench FAMILY --option value ...  one sample, as a JSON object\n");
+  for (const Family* family : families()) std::printf("  %-22s %s\n", family->name, family->about);
+}
+
 void run(int argc, char** argv) {
-  if (argc < 2) refuse("which family of workloads? `fairlock_bench list` shows them");
+  if (argc < 2) refuse("which family of workloads? `fairlock_bench --help` shows them");
+  if (std::strcmp(argv[1], "--help") == 0) return help();
   Json json;
   json.object(nullptr, [&] {
     if (std::strcmp(argv[1], "list") == 0) {

@@ -16,9 +16,12 @@ Roster named(const std::string& name) {
   std::vector<std::string> known;
   for (const auto& entry : roster()) {
     if (entry.name == name) found.push_back(entry);
-    if (!contains(known, entry.name)) known.push_back(entry.name);
+    const bool small_array = entry.name.find('/') != std::string::npos;
+    if (!small_array && !contains(known, entry.name)) known.push_back(entry.name);
   }
-  if (found.empty()) refuse("--lock: " + (name.empty() ? "which" : "unknown '" + name + "'") + " (one of: " + joined(known) + ")");
+  if (found.empty())
+    refuse("--lock: " + (name.empty() ? "which" : "unknown '" + name + "'") + " (one of: " + joined(known) +
+           "; with small waiting arrays: as `fairlock_bench list` shows)");
   return found;
 }
 
