@@ -11,6 +11,11 @@ const std::vector<const Family*>& families() {
       &fork_join,
       &multi_lock,
       &invalidation_diameter,
+      &throwing,
+#ifdef FAIRLOCK_BENCH_ATOMIC
+      &atomic_exchange,
+#endif
+      &leveldb,
   };
   return all;
 }

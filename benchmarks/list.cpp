@@ -53,6 +53,9 @@ void write_list(Json& json) {
 #ifndef FAIRLOCK_BENCH_CK
     json.text("ck", "not installed: apt-get install libck-dev, then build again");
 #endif
+#ifndef FAIRLOCK_BENCH_ATOMIC
+    json.text("atomic-exchange", "no libatomic to link with: install the compiler's, then build again");
+#endif
   });
 }
 

@@ -40,6 +40,7 @@ MEASURES: dict[str, Measure] = {
     "perf.cycles": Measure("cycles per episode", "less", short="cycles"),
     "perf.instructions": Measure("instructions per episode", "less", short="instructions"),
     "perf.cache_misses": Measure("cache misses per episode", "less", short="cache misses"),
+    "mutexes_per_episode": Measure("mutexes that an episode takes", short="mutexes"),
     "context_switches": Measure("context switches", "less"),
     "phases": Measure("phases a second", "more"),
 }

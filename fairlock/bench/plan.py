@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fairlock.bench.families import ELSEWHERE
 from fairlock.bench.results import Option, Plan, Point
 from fairlock.bench.roster import Roster, Subject
 from fairlock.bench.workloads import OPTIONS, Config, Count, Workload
@@ -39,7 +40,7 @@ def points_of(name: str, workload: Workload, wish: Wish, roster: Roster) -> list
     points = []
     for config_name in chosen_configs(name, workload, wish):
         config = workload.configs[config_name]
-        if config.family not in roster.families:
+        if config.family not in (*roster.families, *ELSEWHERE):
             raise UsageError(f"workload {name}: {why_no_family(config.family, roster)}")
         options = {**config.options, **wish.options}
         for hogs in workload.hogs if wish.hogs is None else (wish.hogs,):
@@ -161,6 +162,10 @@ def option(text: str) -> tuple[str, Option]:
         if not (value.isascii() and value.isdigit() and int(value) < 2**31):
             raise UsageError(f"--set {name}: a number from 0 to {2**31 - 1}, not '{value}'")
         return name, int(value)
+    if kind is str:
+        if not value:
+            raise UsageError(f"--set {name}: needs a value")
+        return name, value
     assert isinstance(kind, tuple)
     if value not in kind:
         raise UsageError(one_of(f"{name}", value, kind))

@@ -76,7 +76,7 @@ def over_threads(samples: Table, rows: Sequence[int], name: str, counts: Sequenc
     heads = {n: f"{n}{mark(samples, [i for i in rows if samples.points[i].threads == n])}" for n in counts}
     last = max([n for n in counts if not heads[n].endswith(OVERSUBSCRIBED)], default=counts[0])
     # Of fairness and its like, a ratio says nothing.
-    rival = next((one for one in RIVALS if (one, last) in place and measure(name).scales), None)
+    rival = next((one for one in RIVALS if (one, last) in place and measure(name).scales and len(labels) > 1), None)
     lines = []
     for label in labels:
         cells = [cell(samples, place.get((label, n)), name) for n in counts]
@@ -92,7 +92,7 @@ def over_threads(samples: Table, rows: Sequence[int], name: str, counts: Sequenc
 def one_place(samples: Table, rows: Sequence[int], measures: Sequence[str]) -> str:
     """Return a table with a column for each measure, and the ratios of the first to the rivals'."""
     shown = [name for name in measures if any(samples.figure(i, name) for i in rows)]
-    rivals = {name: i for name in RIVALS for i in rows if samples.points[i].lock == name}
+    rivals = {name: i for name in RIVALS for i in rows if samples.points[i].lock == name and len(rows) > 1}
     header = ["lock", *(measure(name).head for name in shown), *(RIVALS[name] for name in rivals)]
     if shown:
         header.insert(2, "spread")
@@ -158,8 +158,21 @@ def print_notes(samples: Table) -> None:
     asked = any("perf" in name for p in samples.points for name in measures_of(p.workload, p.config))
     if unavailable and asked:
         notes.append(f"perf counters are not available here ({', '.join(sorted(unavailable))}).")
+    notes += undecidable(samples)
     if notes:
         print("\n" + "\n".join(notes))
+
+
+def undecidable(samples: Table) -> list[str]:
+    """Return a line for each config that says nothing of locks on this machine."""
+    lines = {}
+    for sample in samples.results.samples:
+        if sample.metrics.get("decidable") is False:
+            point = samples.points[sample.point]
+            lines[point.config] = (
+                f"{point.workload} {point.config}: not decidable here: {sample.metrics.get('reason')}."
+            )
+    return list(lines.values())
 
 
 def any_disturbed(samples: Table) -> bool:
