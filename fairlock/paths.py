@@ -1,4 +1,4 @@
-"""Where the C++ headers and the CMake package config of this installation are."""
+"""Where the C++ headers, the CMake package config and the benchmark of this installation are."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ def include_dir() -> Path:
 def cmake_dir() -> Path:
     """Return the directory for CMake's ``fairlock_DIR``, or raise FileNotFoundError."""
     return _find("cmake", "fairlockConfig.cmake", "the CMake package config")
+
+
+def bench_program() -> Path:
+    """Return the native benchmark, or raise FileNotFoundError."""
+    return _find("bin", "fairlock_bench", "the native benchmark") / "fairlock_bench"
 
 
 def _find(folder: str, witness: str, what: str) -> Path:

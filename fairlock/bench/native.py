@@ -1,0 +1,114 @@
+"""``fairlock_bench``: where it is, what it can measure, and one sample from a process of its own."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fairlock.bench.programs import environment
+from fairlock.bench.results import Metrics, Option, Plan, Point
+from fairlock.bench.roster import Roster
+from fairlock.paths import bench_program
+from fairlock.usage import UsageError
+
+BROKEN, BAD_INPUT = 1, 2  # its exit statuses
+# They leave no choice of lock, or only by preloading.
+WITHOUT_A_LOCK = {"overhead", "invalidation-diameter", "throw", "atomic-exchange", "leveldb"}
+GRACE = 30.0  # seconds that a sample may take beyond its window before it counts as hanging
+
+
+class SampleError(Exception):
+    """A sample that could not be taken: exclusion was broken, or the program failed."""
+
+
+@functools.cache
+def roster() -> Roster:
+    """Ask the program what it has."""
+    status, output, errors = call([str(program()), "list"], GRACE)
+    if status != 0:
+        raise UsageError(f"fairlock_bench does not start ({errors.strip() or status}); build again: make build")
+    return Roster.of(json.loads(output))
+
+
+def program() -> Path:
+    try:
+        return bench_program()
+    except FileNotFoundError as error:
+        raise UsageError(str(error)) from error
+
+
+def missing(point: Point) -> str:
+    """Return what is not there for such a point; what the roster lacks, the plan has refused already."""
+    return ""
+
+
+def arguments(point: Point, plan: Plan, seed: int) -> list[str]:
+    """Return the command line of a sample."""
+    given: dict[str, Option | None] = {
+        "lock": point.lock if point.family not in WITHOUT_A_LOCK else None,
+        "waiting": point.waiting,
+        "form": point.form,
+        "threads": point.threads,
+        "seconds": point.seconds,
+        "warm-up": plan.warm_up,
+        "seed": seed,
+        "pin": plan.pin,
+        "hogs": point.hogs or None,
+        **point.options,
+    }
+    return [point.family, *options(given)]
+
+
+def options(given: Mapping[str, Option | None]) -> list[str]:
+    found = []
+    for name, value in given.items():
+        if value is True:
+            found.append(f"--{name}")
+        elif value is not None and value is not False:
+            found += [f"--{name}", str(value)]
+    return found
+
+
+def sample(point: Point, plan: Plan, seed: int) -> Metrics:
+    """Measure once, in a process of its own."""
+    return run(point, arguments(point, plan, seed), plan.warm_up + point.seconds + GRACE)
+
+
+def run(point: Point, words: Sequence[str], limit: float) -> Metrics:
+    """Return what the program prints."""
+    status, output, errors = call([str(program()), *words], limit, env=environment(point))
+    line = errors.strip().removeprefix("fairlock_bench: ")
+    if status == BAD_INPUT:
+        raise UsageError(f"{point}: {line}")
+    if status != 0:
+        raise SampleError(f"{line or f'ended with status {status}'} (fairlock_bench {' '.join(words)})")
+    metrics: Metrics = json.loads(output)
+    return metrics
+
+
+def call(command: Sequence[str], limit: float, **options: Any) -> tuple[int, str, str]:
+    """Run a program to its end, or end it and all that it started when the time is up or we are interrupted."""
+    # A session of its own: Ctrl-C reaches us alone, and we end the whole group, hogs too.
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        **options,
+    ) as process:
+        try:
+            output, errors = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            raise SampleError(f"no end after {limit:.0f} s: {' '.join(command)}") from None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    return process.returncode, output, errors
