@@ -46,7 +46,7 @@ def in_child(work: Callable[[], None]) -> None:
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
-        signal.alarm(20)
+        signal.alarm(60)
         sys.setswitchinterval(0.005)
         try:
             work()

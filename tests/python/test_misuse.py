@@ -231,7 +231,7 @@ def test_rlock_too_deep() -> None:
 
 def test_private_calls_with_nonsense() -> None:
     lock: Any = fairlock.RLock()
-    for nonsense in (None, (), (1,), ("a", "b"), 5, (1, 2, 3)):
+    for nonsense in (None, (), (1,), ("a", "b"), 5, (1, 2, 3), (0, threading.get_ident()), (-1, threading.get_ident())):
         assert outcome(lambda: lock._acquire_restore(nonsense)) is TypeError  # noqa: B023
     assert outcome(lock._release_save) is RuntimeError
     assert not lock.locked()
