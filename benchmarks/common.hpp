@@ -1,4 +1,5 @@
-// What every workload uses: the clock, the median, and ways to keep the compiler from knowing too much.
+// What every family uses: the clock, ways to end, measures of fairness, and ways to keep the compiler from knowing too
+// much.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 
 namespace bench {
 
-inline constexpr unsigned most_threads = 64;
+inline constexpr unsigned most_threads = 4096;
 inline constexpr std::size_t sector = 128;
 
 using Clock = std::chrono::steady_clock;
@@ -40,6 +41,17 @@ template <class Counts>
 double slowest_to_fastest(const Counts& done) {
   const auto [least, most] = std::minmax_element(done.begin(), done.end());
   return *most == 0 ? 0 : static_cast<double>(*least) / static_cast<double>(*most);
+}
+
+// Jain's index: 1 when all did the same, 1/n when one of n did everything.
+template <class Counts>
+double jain(const Counts& done) {
+  double sum = 0, squares = 0;
+  for (const auto one : done) {
+    sum += static_cast<double>(one);
+    squares += static_cast<double>(one) * static_cast<double>(one);
+  }
+  return squares == 0 ? 0 : sum * sum / (squares * static_cast<double>(done.size()));
 }
 
 // After this the compiler knows nothing of what any object holds, so it moves no access across.

@@ -4,22 +4,25 @@
 #include <sched.h>
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <functional>
-#include <limits>
+#include <numeric>
+#include <system_error>
 
-#include <fairlock/waiting/relax.hpp>
+#include "other_work.hpp"
 
 namespace bench {
 namespace {
 
-constexpr double trial_time = 300e-6;  // seconds
-constexpr auto no_quota = std::numeric_limits<std::uint64_t>::max();
+void pin(std::thread& thread, int cpu) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  pthread_setaffinity_np(thread.native_handle(), sizeof one, &one);
+}
 
-long processor_lost() {
+long context_switches() {
   rusage usage;
-  getrusage(RUSAGE_THREAD, &usage);
-  return usage.ru_nivcsw;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
 }  // namespace
@@ -34,118 +37,115 @@ std::vector<int> usable_cpus() {
   return cpus;
 }
 
-Crew::Crew(unsigned threads, const std::vector<int>& cpus) : members_(threads), shared_(threads > cpus.size()) {
-  for (unsigned i = 0; i < threads; ++i) {
-    members_[i].thread = std::thread([this, i] { work(i); });
-    if (shared_) continue;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpus[i], &one);
-    pthread_setaffinity_np(members_[i].thread.native_handle(), sizeof one, &one);
+std::uint64_t Sample::episodes() const { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
+
+Crew::Crew(const Settings& settings) : settings_(settings), hogs_(settings.hogs), tallies_(settings.threads) {}
+
+Sample Crew::measure(const std::function<void(unsigned)>& work) {
+  start(work);
+  open_gate(1);
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return arrived_ == threads_.size(); });
   }
+  std::this_thread::sleep_for(Seconds(settings_.warm_up));
+  Sample sample;
+  watch(sample);
+  end();
+  return sample;
 }
 
-Crew::~Crew() {
-  subject_ = nullptr;
-  begin();
-  for (auto& member : members_) member.thread.join();
-}
-
-Outcome Crew::contend(Measured& subject, Seconds time) {
-  subject_ = &subject;
-  end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
-  over_ = false;
-  trials_.clear();
-  busy_.store(size());
-  begin();
-  if (shared_) {
-    std::this_thread::sleep_for(time);
-    stop_.store(true);
-  }
-  for (auto left = busy_.load(); left != 0; left = busy_.load()) busy_.wait(left);
-  return outcome();
-}
-
-void Crew::begin() {
-  turn_.fetch_add(1);
-  turn_.notify_all();
-}
-
-void Crew::work(unsigned i) {
-  auto& me = members_[i];
-  for (unsigned turn = 0;; ++turn) {
-    turn_.wait(turn);
-    if (subject_ == nullptr) return;
-    for (;;) {
-      meet(true);
-      if (over_) break;
-      const auto lost = processor_lost();
-      meet(shared_);  // all have their processors now
-      me.from = Clock::now();
-      me.done = subject_->contend(i, shared_ ? no_quota : subject_->quota, stop_, data_);
-      me.to = Clock::now();
-      me.disturbed = processor_lost() != lost;
-      meet(true);
-      if (i == 0) record();
+void Crew::start(const std::function<void(unsigned)>& work) {
+  const auto cpus = usable_cpus();
+  try {
+    for (unsigned i = 0; i < settings_.threads; ++i) {
+      threads_.emplace_back([this, i, &work] { body(i, work); });
+      if (settings_.pin && !cpus.empty()) pin(threads_.back(), cpus[i % cpus.size()]);
     }
-    if (busy_.fetch_sub(1) == 1) busy_.notify_one();
+  } catch (const std::exception& error) {
+    const auto started = std::to_string(threads_.size());
+    open_gate(2);
+    for (auto& thread : threads_) thread.join();
+    refuse("--threads: this system allows no more than " + started + " just now (" + error.what() +
+           "): ask for fewer, or raise `ulimit -u` and `ulimit -v`");
   }
 }
 
-// Nobody goes on before the last one is here. Yielding gives other work its turn now rather than during a trial.
-void Crew::meet(bool yield) {
-  const auto meeting = meetings_.load();
-  if (arrived_.fetch_add(1) + 1 == size()) {
-    arrived_.store(0);
-    meetings_.store(meeting + 1);
-  } else {
-    while (meetings_.load() == meeting) yield ? std::this_thread::yield() : fairlock::relax();
+void Crew::body(unsigned thread, const std::function<void(unsigned)>& work) {
+  gate_.wait(0);
+  if (gate_.load() == 2) return;
+  {
+    const std::lock_guard guard(mutex_);
+    if (++arrived_ == settings_.threads) changed_.notify_one();
   }
+  work(thread);
+  const std::lock_guard guard(mutex_);
+  ++gone_;
+  changed_.notify_one();
 }
 
-// By the first member, while the others wait for it at the next meeting.
-void Crew::record() {
-  Trial trial{0, {}, false, false};
-  std::uint64_t total = 0;
-  auto from = Clock::time_point::max(), to = Clock::time_point::min();
-  for (const auto& member : members_) {
-    total += member.done;
-    trial.done.push_back(member.done);
-    trial.disturbed |= member.disturbed && !shared_;
-    from = std::min(from, member.from);
-    to = std::max(to, member.to);
-  }
-  if (data_.counter != total)
-    fail(subject_->description.name + " let two threads in: " + std::to_string(total) +
-         " increments, but the counter is at " + std::to_string(data_.counter));
-  const double time = Seconds(to - from).count();
-  trial.pairs_per_second = static_cast<double>(total) / time;
-  if (!trial.disturbed) {
-    const double fitting = trial.pairs_per_second / size() * trial_time;
-    subject_->quota = static_cast<std::uint64_t>(std::clamp(fitting, 20.0, 1e6));
-  }
-  // A trial that was over before the others had properly begun only serves to find the quota.
-  trial.counts = !trial.disturbed && time > trial_time / 3;
-  trials_.push_back(std::move(trial));
-  data_.counter = 0;
-  stop_.store(false);
-  over_ = shared_ || Clock::now() >= end_;
+void Crew::open_gate(int how) {
+  gate_.store(how);
+  gate_.notify_all();
 }
 
-Outcome Crew::outcome() {
-  Outcome outcome{0, 0, static_cast<unsigned>(trials_.size()), 0};
-  for (const auto& trial : trials_) outcome.disturbed += trial.disturbed;
-  const auto counts = [](const Trial& trial) { return trial.counts; };
-  if (std::any_of(trials_.begin(), trials_.end(), counts)) std::erase_if(trials_, std::not_fn(counts));
-  std::vector<double> rates;
-  std::vector<std::uint64_t> done(size());
-  for (const auto& trial : trials_) {
-    rates.push_back(trial.pairs_per_second);
-    for (unsigned i = 0; i < size(); ++i) done[i] += trial.done[i];
+void Crew::watch(Sample& sample) {
+  const auto ours = [this] { return cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) + hogs_.spent(); };
+  const OtherWork others(ours());
+  const auto switches = context_switches();
+  const auto spent = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
+  perf_.start();
+  window_.opens.store(ticks());
+  const auto from = Clock::now();
+  const auto before = counts();
+  std::this_thread::sleep_until(from + std::chrono::duration_cast<Clock::duration>(Seconds(settings_.seconds)));
+  const auto to = Clock::now();
+  sample.counts = counts();
+  window_.closes.store(ticks());
+  perf_.stop();
+  sample.cpu_seconds = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - spent;
+  sample.context_switches = context_switches() - switches;
+  sample.other_work = others.share(ours());
+  sample.elapsed = Seconds(to - from).count();
+  for (std::size_t i = 0; i < before.size(); ++i) sample.counts[i] -= before[i];
+}
+
+std::vector<std::uint64_t> Crew::counts() const {
+  std::vector<std::uint64_t> all;
+  all.reserve(tallies_.size());
+  for (const auto& tally : tallies_) all.push_back(tally.count.load(std::memory_order_relaxed));
+  return all;
+}
+
+// Somebody may sleep through a wake-up: better to say so than to wait for ever. But spinning threads that outnumber the
+// processors may take long to get out of each other's way: while now and then one ends, all is well.
+void Crew::end() {
+  constexpr Seconds patience(60);
+  over_.store(true);
+  {
+    std::unique_lock lock(mutex_);
+    for (auto gone = gone_; gone_ != threads_.size(); gone = gone_)
+      if (!changed_.wait_for(lock, patience, [&] { return gone_ != gone; }))
+        fail(std::to_string(threads_.size() - gone_) + " of " + std::to_string(threads_.size()) +
+             " threads still wait, and none has ended for a minute");
   }
-  outcome.pairs_per_second = median(std::move(rates));
-  outcome.slowest_to_fastest = slowest_to_fastest(done);
-  return outcome;
+  for (auto& thread : threads_) thread.join();
+}
+
+void Crew::write_done(Json& json, const Sample& sample) const {
+  json.number("elapsed", sample.elapsed);
+  json.number("episodes", sample.episodes());
+  json.number("throughput", sample.rate(sample.episodes()));
+  json.numbers("counts", sample.counts);
+  json.number("fairness", slowest_to_fastest(sample.counts));
+  json.number("jain", jain(sample.counts));
+}
+
+void Crew::write_spent(Json& json, const Sample& sample) const {
+  json.number("context_switches", sample.context_switches);
+  json.number("cpu_seconds", sample.cpu_seconds);
+  json.number("other_work", sample.other_work);
+  perf_.write(json, static_cast<double>(sample.episodes()));
 }
 
 }  // namespace bench

@@ -1,71 +1,76 @@
-// Threads that contend, few enough to have a processor each: how many pairs of acquire and release they get done
-// together.
+// Threads that do something over and over, each counting how often; the counts of a window are the sample.
 //
-// They live as long as the part does and sleep between measurements; that they exist also keeps glibc from leaving out
-// the atomics that a lone thread would not need.
-//
-// A measurement is many trials, each over in a fraction of a millisecond. One in which a thread lost its processor to
-// other work says nothing of the lock, and does not count. If the threads have to share processors, losing one is part
-// of the matter, and the measurement is a single trial.
+//   threads         wait until all are there | warm-up | window | over: each finishes what it is at, and ends
+//   main thread                              reads the counters ^ and ^, with the true time between
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <functional>
+#include <mutex>
 #include <thread>
 #include <vector>
 
-#include "measured.hpp"
+#include "hogs.hpp"
+#include "json.hpp"
+#include "perf.hpp"
+#include "sections.hpp"
+#include "settings.hpp"
 
 namespace bench {
 
 std::vector<int> usable_cpus();
 
-struct Outcome {
-  double pairs_per_second;
-  double slowest_to_fastest;
-  unsigned trials, disturbed;
+// What the window showed.
+struct Sample {
+  double elapsed = 0;                 // seconds
+  std::vector<std::uint64_t> counts;  // of each thread
+  double cpu_seconds = 0, other_work = 0;
+  long context_switches = 0;
+
+  std::uint64_t episodes() const;
+  double rate(std::uint64_t count) const { return static_cast<double>(count) / elapsed; }
 };
 
 class Crew {
  public:
-  Crew(unsigned threads, const std::vector<int>& cpus);
-  ~Crew();
+  explicit Crew(const Settings& settings);
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
 
-  Outcome contend(Measured& subject, Seconds time);
+  // Once: every thread runs work(its number), which counts in tally() and returns soon after over() has come true.
+  Sample measure(const std::function<void(unsigned)>& work);
+
+  std::atomic<std::uint64_t>& tally(unsigned thread) { return tallies_[thread].count; }
+  const std::atomic<bool>& over() const { return over_; }
+  const Window& window() const { return window_; }
+
+  // What every family says of its sample: how much was done, and by whom; and what that took.
+  void write_done(Json& json, const Sample& sample) const;
+  void write_spent(Json& json, const Sample& sample) const;
 
  private:
-  struct alignas(sector) Member {
-    std::thread thread;
-    std::uint64_t done = 0;
-    Clock::time_point from, to;
-    bool disturbed = false;
-  };
+  struct alignas(sector) Tally { std::atomic<std::uint64_t> count{0}; };
 
-  struct Trial {
-    double pairs_per_second;
-    std::vector<std::uint64_t> done;  // by each thread
-    bool disturbed, counts;
-  };
+  void start(const std::function<void(unsigned)>& work);
+  void body(unsigned thread, const std::function<void(unsigned)>& work);
+  void open_gate(int how);
+  void watch(Sample& sample);
+  std::vector<std::uint64_t> counts() const;
+  void end();
 
-  unsigned size() const { return static_cast<unsigned>(members_.size()); }
-  void begin();
-  void work(unsigned i);
-  void meet(bool yield);
-  void record();
-  Outcome outcome();
-
-  std::vector<Member> members_;
-  const bool shared_;  // more threads than processors
-  Measured* subject_ = nullptr;
-  Clock::time_point end_;
-  bool over_ = false;
-  std::vector<Trial> trials_;
-  alignas(sector) Protected data_;
-  alignas(sector) std::atomic<bool> stop_{false};
-  alignas(sector) std::atomic<unsigned> turn_{0};
-  alignas(sector) std::atomic<unsigned> meetings_{0};
-  std::atomic<unsigned> arrived_{0};
-  alignas(sector) std::atomic<unsigned> busy_{0};
+  const Settings settings_;
+  Hogs hogs_;  // before perf_, which is not to count them
+  Perf perf_;
+  std::vector<Tally> tallies_;
+  std::vector<std::thread> threads_;
+  Window window_;
+  alignas(sector) std::atomic<bool> over_{false};
+  alignas(sector) std::atomic<int> gate_{0};  // 0: wait here, 1: go, 2: go home
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  unsigned arrived_ = 0, gone_ = 0;  // under mutex_
 };
 
 }  // namespace bench

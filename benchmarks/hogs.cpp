@@ -36,7 +36,7 @@ Hogs::Hogs(unsigned number) {
     }
     children_.push_back(child);
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until they are well under way
+  if (number != 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until they are well under way
 }
 
 Hogs::~Hogs() { end(); }

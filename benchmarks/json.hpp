@@ -1,8 +1,11 @@
-// JSON on stdout, written as it comes: objects and lists nest as the functions that write them do.
+// JSON, written as it comes: objects and lists nest as the functions that write them do. Printed when it is complete, so
+// that a run that fails prints none of it.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <cstdio>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,17 +21,29 @@ class Json {
 
   void text(const char* key, std::string_view value) {
     begin(key);
-    std::printf("\"%.*s\"", static_cast<int>(value.size()), value.data());
+    quoted(value);
   }
 
-  void number(const char* key, double value) {
+  void number(const char* key, std::floating_point auto value) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.9g", value);
     begin(key);
-    std::printf("%.6g", value);
+    text_ += digits;
   }
 
-  void number(const char* key, std::uint64_t value) {
+  void number(const char* key, std::integral auto value) {
     begin(key);
-    std::printf("%llu", static_cast<unsigned long long>(value));
+    text_ += std::to_string(value);
+  }
+
+  void boolean(const char* key, bool value) {
+    begin(key);
+    text_ += value ? "true" : "false";
+  }
+
+  void null(const char* key) {
+    begin(key);
+    text_ += "null";
   }
 
   template <class Number>
@@ -38,24 +53,44 @@ class Json {
     });
   }
 
+  void texts(const char* key, const std::vector<std::string>& values) {
+    list(key, [&] {
+      for (const auto& value : values) text(nullptr, value);
+    });
+  }
+
+  void print() const { std::puts(text_.c_str()); }
+
  private:
   template <class F>
   void nested(const char* key, char open, char close, F&& write) {
     begin(key);
-    if (open == '{') std::putchar('\n');
-    std::putchar(open);
+    text_ += open;
     first_ = true;
     write();
-    std::putchar(close);
+    text_ += close;
     first_ = false;
   }
 
   void begin(const char* key) {
-    if (!first_) std::fputs(", ", stdout);
-    if (key != nullptr) std::printf("\"%s\": ", key);
+    if (!first_) text_ += ", ";
+    if (key != nullptr) {
+      quoted(key);
+      text_ += ": ";
+    }
     first_ = false;
   }
 
+  void quoted(std::string_view value) {
+    text_ += '"';
+    for (const char c : value) {
+      if (c == '"' || c == '\\') text_ += '\\';
+      text_ += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    }
+    text_ += '"';
+  }
+
+  std::string text_;
   bool first_ = true;
 };
 

@@ -1,50 +1,58 @@
-// The native benchmark: fairlock's locks and semaphores beside what a program could use instead. JSON on stdout,
-// progress on stderr; run.py makes tables of it.
-#include "crew.hpp"
-#include "parts.hpp"
-#include "roster.hpp"
+// The native workloads: fairlock's locks and semaphores beside what a program could use instead.
+//
+//   fairlock_bench list                       what there is to measure
+//   fairlock_bench FAMILY --option value ...  one sample, as a JSON object
+//
+// Status 2: bad input; 1: a lock that does not do its duty. Then there is one line on stderr, and nothing on stdout.
+#include <cstring>
+#include <exception>
+
+#include "common.hpp"
+#include "family.hpp"
+#include "list.hpp"
 
 namespace bench {
 namespace {
 
-#ifdef __clang__
-constexpr const char* compiler = __VERSION__;  // says who it is
-#else
-constexpr const char* compiler = "GCC " __VERSION__;
-#endif
-
-void write_names(Json& json, const char* key, const std::vector<std::string>& names) {
-  json.list(key, [&] {
-    for (const auto& name : names) json.text(nullptr, name);
-  });
+const Family& family_named(const char* name) {
+  std::string known = "list";
+  for (const Family* family : families()) {
+    if (std::strcmp(family->name, name) == 0) return *family;
+    known += std::string(", ") + family->name;
+  }
+  refuse("unknown family '" + std::string(name) + "' (one of: " + known + ")");
 }
 
-void run(Options options) {
-  check_names(options);
-  double seconds = 0;
-  for (const Part* part : options.parts()) seconds += part->wanted ? part->seconds : 0;
-  Progress progress(seconds);
+void help() {
+  std::puts("fairlock_bench list                       what there is to measure\n"
+            "fairlock_bench FAMILY --option value ...  one sample, as a JSON object\n");
+  for (const Family* family : families()) std::printf("  %-22s %s\n", family->name, family->about);
+}
+
+void run(int argc, char** argv) {
+  if (argc < 2) refuse("which family of workloads? `fairlock_bench --help` shows them");
+  if (std::strcmp(argv[1], "--help") == 0) return help();
   Json json;
   json.object(nullptr, [&] {
-    json.number("cpus", std::uint64_t{usable_cpus().size()});
-    json.text("compiler", compiler);
-    write_names(json, "catalogue", catalogue_names());  // what there is; who was measured is in the parts
-    write_names(json, "policies", policy_names());
-    json.object("missing", [&] {
-#ifndef FAIRLOCK_BENCH_CK
-      json.text("ck", "not installed: apt-get install libck-dev");
-#endif
-    });
-    bool any = false;
-    if (options.uncontended.wanted) any |= measure_uncontended(options, progress, json);
-    if (options.contended.wanted) any |= measure_contended(options, progress, json);
-    if (options.semaphores.wanted) any |= measure_semaphores(options, progress, json);
-    if (options.oversubscribed.wanted) any |= measure_oversubscribed(options, progress, json);
-    if (!any) refuse("none of these locks is measured in these parts");
+    if (std::strcmp(argv[1], "list") == 0) {
+      if (argc > 2) refuse("list takes no options");
+      write_list(json);
+    } else {
+      const Family& family = family_named(argv[1]);
+      Arguments arguments(family.name, argc - 2, argv + 2);
+      family.run(arguments, json);
+    }
   });
+  json.print();
 }
 
 }  // namespace
 }  // namespace bench
 
-int main(int argc, char** argv) { bench::run(bench::parse(argc, argv)); }
+int main(int argc, char** argv) {
+  try {
+    bench::run(argc, argv);
+  } catch (const std::exception& error) {  // no memory, most likely
+    bench::refuse(std::string("this system does not allow it: ") + error.what());
+  }
+}

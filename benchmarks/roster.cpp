@@ -1,138 +1,81 @@
 #include "roster.hpp"
 
-#include <mutex>
-#include <type_traits>
-
-#include <fairlock/fairlock.hpp>
-
-#include "subjects.hpp"
+#include <fairlock/waiting/monitor.hpp>
+#include <fairlock/waiting/park.hpp>
+#include <fairlock/waiting/spin.hpp>
+#include <fairlock/waiting/yield.hpp>
 
 namespace bench {
 namespace {
 
-constexpr const char* order_names[] = {"fifo", "bounded", "at-head", "barging", "lifo", "platoon", "long-term"};
+// Without a choice: sleep in the end, if the lock's waiters can.
+constexpr const char* preferred[] = {fairlock::SpinThenPark::name, fairlock::Yield::name};
 
-template <class... Waiting, class F>
-void for_each_policy(PolicyList<Waiting...>, F&& visit) {
-  (visit.template operator()<Waiting>(), ...);
+Roster named(const std::string& name) {
+  Roster found;
+  std::vector<std::string> known;
+  for (const auto& entry : roster()) {
+    if (entry.name == name) found.push_back(entry);
+    const bool small_array = entry.name.find('/') != std::string::npos;
+    if (!small_array && !contains(known, entry.name)) known.push_back(entry.name);
+  }
+  if (found.empty())
+    refuse("--lock: " + (name.empty() ? "which" : "unknown '" + name + "'") + " (one of: " + joined(known) +
+           "; with small waiting arrays: as `fairlock_bench list` shows)");
+  return found;
 }
 
-template <class Subject>
-void add(Subjects& to, Description description) {
-  to.push_back(std::make_unique<MeasuredSubject<Subject>>(std::move(description)));
-}
-
-template <class Entry, class Waiting>
-Description described(Form form) {
-  return {std::string(Entry::name), form, order_names[static_cast<int>(Entry::properties.order)], Waiting::name};
-}
-
-bool asked_for(const Options& options, std::string_view name) {
-  return options.locks.empty() || contains(options.locks, name);
-}
-
-bool asked_for(const Options& options, const std::vector<std::string>& policies, std::string_view policy) {
-  return contains(options.policies.empty() ? policies : options.policies, policy);
-}
-
-template <class Waiting>
-void add_locks(Subjects& to, const Options& options, bool mutexes) {
-  fairlock::for_each_entry(fairlock::Locks<fairlock::Native<Waiting>>{}, [&]<class Entry>() {
-    using Lock = typename Entry::Lock;
-    static_assert(Entry::properties.max_threads == 0 || Entry::properties.max_threads >= most_threads);
-    if constexpr (!Waiting::sleeps || Entry::properties.parkable) {
-      if (!asked_for(options, Entry::name)) return;
-      add<Guarded<Lock>>(to, described<Entry, Waiting>(Form::guard));
-      if constexpr (!Entry::context_free)  // without a context the two are the same code
-        if (mutexes) add<Lockable<fairlock::Mutex<Lock>>>(to, described<Entry, Waiting>(Form::mutex));
-    }
-  });
-}
-
-template <class Waiting>
-void add_semaphores(Subjects& to, const Options& options) {
-  fairlock::for_each_entry(fairlock::Semaphores<fairlock::Native<Waiting>>{}, [&]<class Entry>() {
-    if (asked_for(options, Entry::name))
-      add<OnePermit<typename Entry::Semaphore>>(to, described<Entry, Waiting>(Form::semaphore));
-  });
-}
-
-void add_pthread(Subjects& to) {
-  add<Pthread<PTHREAD_PRIO_NONE>>(to, {"pthread-mutex", Form::reference});
-  add<Pthread<PTHREAD_PRIO_INHERIT>>(to, {"pthread-mutex-pi", Form::reference});
-}
-
-// Threads that outnumber the processors would not get far with these: they can only spin.
-void add_ck([[maybe_unused]] Subjects& to) {
-#ifdef FAIRLOCK_BENCH_CK
-  add<CkTicket>(to, {"ck-ticket", Form::reference});
-  add<CkMcs>(to, {"ck-mcs", Form::reference});
-  add<CkAnderson>(to, {"ck-anderson", Form::reference});
-  add<CkClh>(to, {"ck-clh", Form::reference});
-#endif
-}
-
-void add_standard_semaphores(Subjects& to) {
-  add<PosixSemaphore>(to, {"sem_t", Form::reference});
-  add<OnePermit<std::counting_semaphore<>>>(to, {"std-semaphore", Form::reference});
+std::string policy_of(const Roster& entries, Arguments& arguments) {
+  std::vector<std::string> policies;
+  for (const auto& entry : entries)
+    if (entry.policy != nullptr && !contains(policies, entry.policy)) policies.emplace_back(entry.policy);
+  if (policies.empty()) {
+    if (!arguments.text("--waiting", "").empty())
+      refuse("--waiting: " + entries.front().name + " has no choice of waiting: leave it out");
+    return "";
+  }
+  const bool sleeps = contains(policies, preferred[0]);
+  return arguments.text("--waiting", preferred[sleeps ? 0 : 1], policies);
 }
 
 }  // namespace
 
-std::vector<std::string> catalogue_names() {
-  std::vector<std::string> names;
-  const auto note = [&]<class Entry>() { names.emplace_back(Entry::name); };
-  fairlock::for_each_entry(fairlock::Locks<fairlock::Native<Eager>>{}, note);
-  fairlock::for_each_entry(fairlock::Semaphores<fairlock::Native<Eager>>{}, note);
-  return names;
+const Roster& roster() {
+  static const Roster all = [] {
+    Roster roster;
+    add_catalogue<fairlock::Spin>(roster);
+    add_catalogue<fairlock::Yield>(roster);
+    add_catalogue<fairlock::Monitor>(roster);
+    add_catalogue<fairlock::Park>(roster);
+    add_catalogue<fairlock::SpinThenPark>(roster);
+    add_small_arrays<fairlock::Spin>(roster);
+    add_small_arrays<fairlock::Yield>(roster);
+    add_small_arrays<fairlock::SpinThenPark>(roster);
+    add_references(roster);
+    return roster;
+  }();
+  return all;
 }
 
 std::vector<std::string> policy_names() {
   std::vector<std::string> names;
-  for_each_policy(Policies{}, [&]<class Waiting>() { names.emplace_back(Waiting::name); });
+  for (const auto& entry : roster())
+    if (entry.policy != nullptr && !contains(names, entry.policy)) names.emplace_back(entry.policy);
   return names;
 }
 
-void check_names(const Options& options) {
-  const auto known = catalogue_names(), policies = policy_names();
-  for (const auto& name : options.locks)
-    if (!contains(known, name)) refuse("unknown lock '" + name + "' (locks and semaphores: " + joined(known) + ")");
-  for (const auto& name : options.policies)
-    if (!contains(policies, name)) refuse("unknown policy '" + name + "' (policies: " + joined(policies) + ")");
-}
-
-Subjects locks(const Options& options, const std::vector<std::string>& policies) {
-  Subjects all;
-  for_each_policy(Policies{}, [&]<class Waiting>() {
-    if (asked_for(options, policies, Waiting::name)) add_locks<Waiting>(all, options, true);
-  });
-  if (all.empty()) return all;
-  add_pthread(all);
-  add<Lockable<std::mutex>>(all, {"std-mutex", Form::reference});
-  if (asked_for(options, policies, Eager::name)) add_ck(all);
-  return all;
-}
-
-Subjects semaphores(const Options& options, const std::vector<std::string>& policies) {
-  Subjects all;
-  for_each_policy(Policies{}, [&]<class Waiting>() {
-    if (asked_for(options, policies, Waiting::name)) add_semaphores<Waiting>(all, options);
-  });
-  if (!all.empty()) add_standard_semaphores(all);
-  return all;
-}
-
-Subjects locks_and_semaphores(const Options& options, const std::vector<std::string>& policies) {
-  Subjects all;
-  for_each_policy(Policies{}, [&]<class Waiting>() {
-    if (!asked_for(options, policies, Waiting::name)) return;
-    add_locks<Waiting>(all, options, false);
-    add_semaphores<Waiting>(all, options);
-  });
-  if (all.empty()) return all;
-  add_pthread(all);
-  add_standard_semaphores(all);
-  return all;
+const Entry& chosen(Arguments& arguments, unsigned threads) {
+  const std::string name = arguments.text("--lock", "");
+  const std::string policy = policy_of(named(name), arguments);
+  const std::string form = arguments.text("--form", form_names[0], {std::begin(form_names), std::end(form_names)});
+  for (const auto& entry : roster()) {
+    if (entry.name != name || (entry.policy != nullptr && entry.policy != policy)) continue;
+    if (form_names[static_cast<int>(entry.form)] != form) continue;
+    if (entry.max_threads != 0 && threads > entry.max_threads)
+      refuse("--threads: " + name + " is made for at most " + std::to_string(entry.max_threads) + " threads");
+    return entry;
+  }
+  refuse("--form: " + name + " keeps no episode in its body: leave it out");
 }
 
 }  // namespace bench

@@ -1,38 +1,54 @@
-// Who is measured: the catalogue's locks and semaphores under the waiting policies asked for, and the references.
+// Who can be measured: the catalogue's locks and semaphores under every waiting policy that they allow, the references,
+// and a broken lock.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include <fairlock/waiting/park.hpp>
-#include <fairlock/waiting/spin.hpp>
-#include <fairlock/waiting/yield.hpp>
-
+#include "arguments.hpp"
 #include "measured.hpp"
-#include "options.hpp"
 
 namespace bench {
 
-template <class... Waiting>
-struct PolicyList {};
+enum class Kind { lock, semaphore, reference };
+inline constexpr const char* kind_names[] = {"lock", "semaphore", "reference"};
 
-// A new waiting policy is one name here.
-using Policies = PolicyList<fairlock::Spin, fairlock::Yield, fairlock::Park, fairlock::SpinThenPark>;
+// Where the episode is kept: on the stack, or in the lock's body. A lock without one has only the first.
+enum class Form { guard, mutex };
+inline constexpr const char* form_names[] = {"guard", "mutex"};
 
-// How to wait when each thread has a processor, and when they have to share them.
-using Eager = fairlock::Spin;
-using Patient = fairlock::SpinThenPark;
+struct Entry {
+  std::string name;
+  Kind kind;
+  const char* order = nullptr;   // in which the catalogue's locks admit
+  const char* policy = nullptr;  // how waiters wait; null: no choice
+  Form form = Form::guard;
+  unsigned max_threads = 0;      // in line at once; 0: no bound
+  bool permits = false;          // it is a semaphore, and may have several
+  std::unique_ptr<Measured> (*make)(Size) = nullptr;
+};
 
-std::vector<std::string> catalogue_names();
+using Roster = std::vector<Entry>;
+
+template <class Subject>
+void add(Roster& to, Entry entry) {
+  entry.make = [](Size size) -> std::unique_ptr<Measured> { return std::make_unique<MeasuredSubject<Subject>>(size); };
+  to.push_back(std::move(entry));
+}
+
+// The parts of the roster, each in files of its own because they take long to compile.
+void add_references(Roster& to);
+template <class Waiting>
+void add_catalogue(Roster& to);
+template <class Waiting>
+void add_small_arrays(Roster& to);
+
+const Roster& roster();
 std::vector<std::string> policy_names();
 
-// Stops with a message when the options name a lock or a policy that there is not.
-void check_names(const Options& options);
-
-// Those of the catalogue that the options ask for, under the policies that they ask for, else under the given ones;
-// then the references. Empty if the options ask for none of these.
-Subjects locks(const Options& options, const std::vector<std::string>& policies);
-Subjects semaphores(const Options& options, const std::vector<std::string>& policies);
-Subjects locks_and_semaphores(const Options& options, const std::vector<std::string>& policies);
+// The one that --lock, --waiting and --form ask for.
+const Entry& chosen(Arguments& arguments, unsigned threads);
 
 }  // namespace bench

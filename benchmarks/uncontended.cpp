@@ -1,29 +1,33 @@
-// Part `uncontended`: what an acquire and its release cost when nobody else wants the lock.
-#include "alone.hpp"
-#include "crew.hpp"
-#include "parts.hpp"
-#include "roster.hpp"
+// Family `uncontended`: what an acquire and its release cost when nobody else wants the lock. A second thread, the main
+// one, is asleep: that it exists keeps glibc from leaving out the atomics that a lone thread would not need.
+#include "batches.hpp"
+#include "contest.hpp"
+#include "family.hpp"
 
 namespace bench {
 
-bool measure_uncontended(const Options& options, Progress& progress, Json& json) {
-  const Part& part = options.uncontended;
-  const auto subjects = locks(options, {Eager::name});
-  if (subjects.empty()) return false;
-  const double round_time = part.seconds / part.rounds;
-  std::vector<std::vector<double>> nanoseconds(subjects.size());
-  Crew others(2, usable_cpus());  // asleep: see there what for
-  for (unsigned round = 0; round < part.rounds; ++round) {
-    one_round(round, subjects.size(), [&](std::size_t i) {
-      nanoseconds[i].push_back(alone(*subjects[i], Seconds(round_time / static_cast<double>(subjects.size()))));
-    });
-    progress.spent(part, round_time);
-  }
-  json.object(part.name, [&] {
-    write_plan(json, part);
-    write_subjects(json, subjects, [&](std::size_t i) { json.numbers("uncontended_ns", nanoseconds[i]); });
+const Family uncontended{"uncontended", "one thread alone: the time for an acquire and its release", [](Arguments& arguments, Json& json) {
+  const Settings settings(arguments, 1, 1);
+  Wanted wanted(arguments, settings);
+  wanted.alone = true;
+  arguments.finish();
+
+  Crew crew(settings);
+  Contest contest(wanted, crew);
+  Member& member = contest.join(0);
+  member.quota = Batches::episodes;
+  Batches batches;
+  const auto sample = crew.measure([&](unsigned) {
+    while (!crew.over().load(std::memory_order_relaxed)) {
+      if (crew.window().opens.load(std::memory_order_relaxed) == Window::unknown) batches.clear();
+      batches.time([&] { contest.lock().work(member); });
+    }
   });
-  return true;
-}
+  json.number("ns", batches.nanoseconds());
+  crew.write_done(json, sample);
+  contest.write(json);
+  crew.write_spent(json, sample);
+  wanted.write(json);
+}};
 
 }  // namespace bench

@@ -1,48 +1,106 @@
-"""``fairlock bench``: what our types cost and how fair they are, against those of ``threading`` in the same run."""
+"""``fairlock bench``: measure locks against what a program would otherwise use, in runs that take turns."""
 
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 from pathlib import Path
 
-from fairlock.usage import UsageError, one_of
+from fairlock.bench import asked, files, harness, python
+from fairlock.bench.composites import COMPOSITES
+from fairlock.bench.native import SampleError
+from fairlock.bench.progress import clock
+from fairlock.bench.results import Results
+from fairlock.bench.workloads import WORKLOADS
 
-WORKLOADS = ["python"]
+INTERRUPTED, FAILED = 130, 1  # exit statuses
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("workload", metavar="WORKLOAD", help=f"which one: {', '.join(WORKLOADS)}")
-    parser.add_argument(
-        "--rounds", type=int, default=7, metavar="N", help="rounds in which ours and theirs alternate (default: 7)"
+    parser.add_argument("workload", nargs="?", metavar="WORKLOAD", help=f"one of: {', '.join(asked.names())}")
+    parser.add_argument("--list", action="store_true", help="print the workloads and their configs")
+    group = parser.add_argument_group("what to measure (default: as in the papers)")
+    group.add_argument("--config", metavar="A,B", help="configs of the workload, or all")
+    group.add_argument("--locks", metavar="A,B", help="locks or semaphores, or all; the references come by themselves")
+    group.add_argument("--no-references", action="store_true", help="without pthread_mutex and the other references")
+    group.add_argument("--waiting", metavar="A,B", help="spin, yield, monitor, park, spin-then-park")
+    group.add_argument("--threads", metavar="1,2,4", help="numbers of threads")
+    group.add_argument("--seconds", type=float, metavar="S", help="the window in which turns are counted")
+    group.add_argument("--runs", type=int, metavar="N", help="independent runs; medians are taken over them")
+    group.add_argument("--pin", action="store_true", help="tie each thread to a processor")
+    group.add_argument("--hogs", type=int, metavar="N", help="processes that burn CPU meanwhile")
+    group.add_argument(
+        "--seed", type=int, metavar="X", help="of the order and of the work (default: another each time)"
     )
-    parser.add_argument(
-        "--seconds", type=float, default=1.0, metavar="S", help="the window in which turns are counted (default: 1)"
-    )
-    parser.add_argument(
-        "--only", default="", metavar="WORDS", help="only rows that have one of these words, separated by commas"
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample to a file too")
+    group.add_argument("--set", action="append", metavar="OPTION=VALUE", help="change an option of the workload")
+    group.add_argument("--only", metavar="WORDS", help="python: rows that have one of these words, with commas between")
+    group = parser.add_argument_group("files")
+    group.add_argument("--json", type=Path, metavar="FILE", help="keep every sample here, as it comes")
+    group.add_argument("--report", type=Path, metavar="FILE.html", help="make a page of the results")
+    group.add_argument("--resume", type=Path, metavar="FILE", help="go on where an interrupted benchmark stopped")
+    group.add_argument("--from", dest="source", type=Path, metavar="FILE", help="repeat a plan: same order, same seeds")
+    group.add_argument("--anyway", action="store_true", help="--resume on another machine than the file's")
 
 
 def run(args: argparse.Namespace) -> int:
-    from fairlock.bench import python
+    if args.list:
+        print_list()
+        return 0
+    asked.check_numbers(args)
+    if args.report is not None:
+        files.check_report()
+    if args.resume is not None:
+        found, path = asked.resumed(args), args.resume
+    else:
+        found = asked.repeated(args) if args.source is not None else asked.planned(args)
+        path = files.writable(args.json or files.default(args.workload, "results.json"))
+    report = files.writable(args.report or files.default(args.workload, "report.html"))
+    try:
+        return measure(found, path, report)
+    except SampleError as error:
+        print(f"fairlock: {error}", file=sys.stderr)
+        return FAILED
 
-    if args.workload not in WORKLOADS:
-        raise UsageError(one_of("workload", args.workload, WORKLOADS))
-    if args.rounds < 1 or not 0.01 <= args.seconds <= 600:
-        raise UsageError("--rounds needs at least 1, and --seconds from 0.01 to 600")
-    rows = python.rows_for_this_python()
-    words = [word for word in args.only.split(",") if word]
-    chosen = [row for row in rows if not words or any(word in row.name for word in words)]
-    if not chosen:
-        raise UsageError(
-            f"no row has one of these words: {args.only}; there are: {'; '.join(row.name for row in rows)}"
-        )
-    results = python.measure(chosen, args.rounds, args.seconds)
-    python.print_table(results)
-    if args.json is not None:
-        done = args.json.with_name(args.json.name + ".part")
-        done.write_text(json.dumps(python.as_json(results, args.rounds, args.seconds), indent=2) + "\n")
-        done.replace(args.json)  # all of it, or nothing
+
+def measure(found: Results, path: Path | None, report: Path | None) -> int:
+    left = found.left()
+    if left:
+        seconds = sum(harness.work(found.plan, i) for i, _ in left)
+        print(f"{found.plan.workload}: {len(left)} samples, about {clock(seconds)}", file=sys.stderr)
+    done = harness.run(found, path)
+    if found.samples:
+        show(found)
+    if not done:
+        harness.interrupted(found, path)
+        return INTERRUPTED
+    if path is not None:
+        print(f"\nresults: {path}")
+    if report is not None and files.make_report(found, path, report):
+        print(f"report: {report}")
     return 0
+
+
+def show(found: Results) -> None:
+    from fairlock.bench import short, tables, targets
+
+    tables.print_head(found)
+    if found.plan.workload == python.WORKLOAD:
+        python.print_table(found)
+    elif found.plan.workload == "short":
+        short.print_short(found)
+    else:
+        tables.print_results(found)
+        if found.plan.workload == "targets":
+            targets.print_targets(found)
+
+
+def print_list() -> None:
+    for name, composite in COMPOSITES.items():
+        print(f"{name}\n    {composite.title}")
+    for name, workload in WORKLOADS.items():
+        print(f"{name}\n    {workload.title}")
+        if workload.paper:
+            print(f"    {workload.paper}")
+        for config, one in workload.configs.items():
+            print(f"      {config:22} {one.title}{'' if one.chosen else ' (only with --config)'}")
+    print(f"{python.WORKLOAD}\n    the Python types against those of threading, on this Python")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -12,8 +11,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-from fairlock.usage import UsageError
 
 
 def uncontended(setup: str) -> float:
@@ -25,14 +22,12 @@ def uncontended(setup: str) -> float:
             [*command, "-o", str(file), "-s", setup, "with lock: pass"], cwd=folder, capture_output=True, text=True
         )
         if not file.exists():
-            if "No module named pyperf" in done.stderr:
-                raise UsageError("the uncontended rows need pyperf: pip install 'fairlock[lab]'")
             raise RuntimeError(done.stderr)
         runs = json.loads(file.read_text())["benchmarks"][0]["runs"]
     return min(float(value) for run in runs for value in run.get("values", []))
 
 
-def ping_pong(make: Callable[[], Any], seconds: float) -> float:
+def ping_pong(make: Callable[[], Any], seconds: float, warm_up: float) -> float:
     """Return how often a second two threads can notify each other."""
     condition, turn, over, count = make(), 0, False, 0
 
@@ -49,7 +44,7 @@ def ping_pong(make: Callable[[], Any], seconds: float) -> float:
     players = [threading.Thread(target=play, args=(i,), daemon=True) for i in (0, 1)]
     for player in players:
         player.start()
-    time.sleep(seconds / 5)
+    time.sleep(warm_up)
     before, begin = count, time.perf_counter()
     time.sleep(seconds)
     after, end = count, time.perf_counter()
@@ -88,7 +83,3 @@ def reacquisitions(make: Callable[[], Any], most: int = 2_000_000) -> int:
     lock.release()
     waiter.join()
     return again
-
-
-def machine() -> dict[str, object]:
-    return {"python": sys.version, "cpus": os.cpu_count(), "platform": sys.platform, "load": os.getloadavg()}

@@ -7,12 +7,11 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
-WARM_UP = 0.15  # seconds
+from fairlock.bench.results import Metrics
 
 # Source, because the loop should have nothing in it but the lock and the work; and globals, because a free-threaded
 # Python counts references to whatever else threads share. WAITS measures every wait, which costs, so TURNS does not.
@@ -48,7 +47,7 @@ BODIES = {
 }
 
 
-def crew(turn: str, body: str, lock: Any, threads: int, seconds: float) -> tuple[list[Any], float]:
+def crew(turn: str, body: str, lock: Any, threads: int, seconds: float, warm_up: float) -> tuple[list[Any], float]:
     """Return what each thread wrote, and the length of the window in seconds."""
     world = {
         "n": 0,
@@ -65,7 +64,7 @@ def crew(turn: str, body: str, lock: Any, threads: int, seconds: float) -> tuple
     for thread in team:
         thread.start()
     arrived.wait()
-    time.sleep(WARM_UP)
+    time.sleep(warm_up)
     world["counting"] = True
     begin = time.perf_counter()
     time.sleep(seconds)
@@ -76,19 +75,25 @@ def crew(turn: str, body: str, lock: Any, threads: int, seconds: float) -> tuple
     return found, end - begin
 
 
-@dataclass(frozen=True)
-class Turns:
-    """What a crew got: turns a second, the slowest thread's share of the fastest one's, and the longest wait."""
+def contend(make: Callable[[], Any], body: str, threads: int, seconds: float, warm_up: float) -> Metrics:
+    """Return what a crew got: turns a second, the slowest thread's share of the fastest one's, the longest wait."""
+    turns, window = crew(TURNS, body, make(), threads, seconds, warm_up)
+    waits, _ = crew(WAITS, body, make(), threads, seconds / 2, warm_up)
+    return {
+        "elapsed": window,
+        "episodes": sum(turns),
+        "throughput": sum(turns) / window,
+        "counts": turns,
+        "fairness": min(turns) / max(1, *turns),
+        "jain": jain(turns),
+        "longest_wait": max(waits),
+    }
 
-    speed: float
-    fairness: float
-    longest: float
 
-
-def contend(make: Callable[[], Any], body: str, threads: int, seconds: float) -> Turns:
-    turns, window = crew(TURNS, body, make(), threads, seconds)
-    waits, _ = crew(WAITS, body, make(), threads, seconds / 2)
-    return Turns(sum(turns) / window, min(turns) / max(1, *turns), max(waits))
+def jain(turns: Sequence[int]) -> float:
+    """Return Jain's index: 1 if all have the same, 1/n if one has all."""
+    squares = sum(one * one for one in turns)
+    return sum(turns) ** 2 / (len(turns) * squares) if squares else 1.0
 
 
 @contextmanager

@@ -10,6 +10,8 @@ from fairlock.bench.results import Metrics, Plan, Point
 # family -> the module that has it. Imported when it is asked for: it may need what is not installed.
 ELSEWHERE: dict[str, str] = {
     "python": "fairlock.bench.python",
+    "leveldb": "fairlock.bench.leveldb",
+    "rocksdb": "fairlock.bench.rocksdb",
 }
 
 

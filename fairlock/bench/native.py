@@ -7,16 +7,19 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairlock.bench.results import Metrics, Plan, Point
+from fairlock.bench.programs import environment
+from fairlock.bench.results import Metrics, Option, Plan, Point
 from fairlock.bench.roster import Roster
 from fairlock.paths import bench_program
 from fairlock.usage import UsageError
 
 BROKEN, BAD_INPUT = 1, 2  # its exit statuses
+# They leave no choice of lock, or only by preloading.
+WITHOUT_A_LOCK = {"overhead", "invalidation-diameter", "throw", "atomic-exchange", "leveldb"}
 GRACE = 30.0  # seconds that a sample may take beyond its window before it counts as hanging
 
 
@@ -47,11 +50,8 @@ def missing(point: Point) -> str:
 
 def arguments(point: Point, plan: Plan, seed: int) -> list[str]:
     """Return the command line of a sample."""
-    words = [point.family]
-    subject = roster().subjects.get(point.lock)
-    if subject is not None and not point.options.get("preloaded"):
-        words += ["--lock", point.lock]
-    given = {
+    given: dict[str, Option | None] = {
+        "lock": point.lock if point.family not in WITHOUT_A_LOCK else None,
         "waiting": point.waiting,
         "form": point.form,
         "threads": point.threads,
@@ -62,18 +62,27 @@ def arguments(point: Point, plan: Plan, seed: int) -> list[str]:
         "hogs": point.hogs or None,
         **point.options,
     }
+    return [point.family, *options(given)]
+
+
+def options(given: Mapping[str, Option | None]) -> list[str]:
+    found = []
     for name, value in given.items():
         if value is True:
-            words.append(f"--{name}")
+            found.append(f"--{name}")
         elif value is not None and value is not False:
-            words += [f"--{name}", str(value)]
-    return words
+            found += [f"--{name}", str(value)]
+    return found
 
 
 def sample(point: Point, plan: Plan, seed: int) -> Metrics:
     """Measure once, in a process of its own."""
-    words = arguments(point, plan, seed)
-    status, output, errors = call([str(program()), *words], plan.warm_up + point.seconds + GRACE)
+    return run(point, arguments(point, plan, seed), plan.warm_up + point.seconds + GRACE)
+
+
+def run(point: Point, words: Sequence[str], limit: float) -> Metrics:
+    """Return what the program prints."""
+    status, output, errors = call([str(program()), *words], limit, env=environment(point))
     line = errors.strip().removeprefix("fairlock_bench: ")
     if status == BAD_INPUT:
         raise UsageError(f"{point}: {line}")

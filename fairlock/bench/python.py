@@ -1,233 +1,257 @@
-"""The Python types against those of ``threading``: the table, its targets, and how each row is measured.
+"""The Python types against those of ``threading``: the rows, their targets, and the table made from results.
 
-A ratio is the median over the rounds of the two samples of one round; who goes first alternates. Even two runs of the
-same lock differ on a machine that others use too, so read the range. A missed target is printed as missed; the exit
-status is 0 all the same.
+A ratio is the median over the runs of the two samples of one run. Even two runs of the same lock differ on a machine
+that others use too, so read the range. A missed target is printed as missed; the exit status is 0 all the same.
 """
 
 from __future__ import annotations
 
-import statistics
+import importlib
+import json
 import sys
-import sysconfig
-import threading
-from collections.abc import Callable
-from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-import fairlock
 from fairlock import table
-from fairlock.bench import alone, crew
+from fairlock.bench import machine
+from fairlock.bench.figures import Figure, Table
+from fairlock.bench.native import GRACE, SampleError, call
+from fairlock.bench.other_work import OtherWork
+from fairlock.bench.results import Metrics, Option, Plan, Point, Results
+from fairlock.usage import UsageError
 
-FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
-VERSION = sys.version_info[:2]
+WORKLOAD = FAMILY = "python"
+WARM_UP = 0.15
+RUNS = 7
+LOOP = "n += 1"
+WORK = "crc32 of 16 KiB"  # about 7 microseconds; with a GIL, it lets go of it
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One number of a row: what it is, and what it should be."""
+class Wanted:
+    """A figure of a row: what it is, and what it should be."""
 
     what: str
-    value: float
-    low: float
-    high: float
-    target: str = ""
-    met: bool | None = None
+    measure: str
+    of: str = "ratio"  # to threading's; "ours" and "theirs": the figure itself
+    most: float | None = None
+    least: float | None = None
+    unit: float = 1.0
+    inverse: bool = False  # turns a second into time
+
+    def met(self, value: float) -> bool | None:
+        if self.most is not None:
+            return value <= self.most
+        return value >= self.least if self.least is not None else None
+
+    def target(self) -> str:
+        return f"<= {self.most:g}" if self.most is not None else f">= {self.least:g}" if self.least is not None else ""
 
 
 @dataclass(frozen=True)
 class Row:
     name: str
-    measure: Callable[[int, float], list[Figure]]
+    config: str  # how it is measured: see `one`
+    ours: str
+    theirs: str | None
+    wanted: tuple[Wanted, ...]
+    threads: int = 1
+    hogs: int = 0
+    body: str | None = None
+    seconds: float = 1.0
+    windowed: bool = False  # --seconds says for how long
 
+    def points(self, seconds: float | None) -> list[Point]:
+        """Return what is measured for this row: ours, and theirs."""
+        window = seconds if seconds is not None and self.windowed else self.seconds
+        options: dict[str, Option] = {"body": self.body} if self.body else {}
+        locks = [self.ours, *([self.theirs] if self.theirs else [])]
+        return [
+            Point(WORKLOAD, self.config, lock, None, None, self.threads, self.hogs, window, FAMILY, options)
+            for lock in locks
+        ]
 
-@dataclass(frozen=True)
-class Result:
-    name: str
-    figures: list[Figure] = field(default_factory=list)
-
-
-def figure(what: str, samples: list[float], most: float | None = None, least: float | None = None) -> Figure:
-    value = statistics.median(samples)
-    target = f"<= {most:g}" if most is not None else f">= {least:g}" if least is not None else ""
-    met = value <= most if most is not None else value >= least if least is not None else None
-    return Figure(what, value, min(samples), max(samples), target, met)
-
-
-def alternate(rounds: int, ours: Callable[[], Any], theirs: Callable[[], Any]) -> list[tuple[Any, Any]]:
-    samples = []
-    for i in range(rounds):
-        if i % 2 == 0:
-            first = ours()
-            samples.append((first, theirs()))
-        else:
-            second = theirs()
-            samples.append((ours(), second))
-    return samples
+    def find(self, samples: Table, lock: str | None) -> int | None:
+        found = samples.find(config=self.config, lock=lock, threads=self.threads, hogs=self.hogs)
+        return next((i for i in found if samples.points[i].options.get("body") == self.body), None)
 
 
 # --- rows ---
 
 
 def uncontended(name: str, most: float) -> Row:
-    def measure(rounds: int, seconds: float) -> list[Figure]:
-        pairs = alternate(
-            rounds,
-            lambda: alone.uncontended(f"import fairlock; lock = fairlock.{name}()"),
-            lambda: alone.uncontended(f"import threading; lock = threading.{name}()"),
-        )
-        return [figure("time / threading's", [a / b for a, b in pairs], most=most)]
-
-    return Row(f"uncontended with {name}()", measure)
+    wanted = Wanted("time / threading's", "ns", most=most)
+    return Row(f"uncontended with {name}()", "uncontended", f"fairlock.{name}", f"threading.{name}", (wanted,))
 
 
 def contended(
     name: str,
-    ours: Callable[[], Any],
-    theirs: Callable[[], Any],
+    ours: str,
+    theirs: str,
     threads: int,
     *,
-    body: str = "n += 1",
+    body: str = LOOP,
     hogs: int = 0,
     speed: float,
     fairness: float | None = None,
     longest: float | None = None,
 ) -> Row:
     beside = f", beside {hogs} hogs" if hogs else ""
-
-    def measure(rounds: int, seconds: float) -> list[Figure]:
-        with crew.hogs(hogs) if hogs else nullcontext():
-            pairs = alternate(
-                rounds,
-                lambda: crew.contend(ours, body, threads, seconds),
-                lambda: crew.contend(theirs, body, threads, seconds),
-            )
-        return [
-            figure("speed / threading's", [a.speed / b.speed for a, b in pairs], least=speed),
-            figure("slowest/fastest", [a.fairness for a, _ in pairs], least=fairness),
-            figure("  threading's", [b.fairness for _, b in pairs]),
-            figure("longest wait / threading's", [a.longest / b.longest for a, b in pairs], most=longest),
-            figure("  ours, ms", [a.longest * 1000 for a, _ in pairs]),
-        ]
-
-    return Row(f"{name}, {threads} threads, {body}{beside}", measure)
+    wanted = (
+        Wanted("speed / threading's", "throughput", least=speed),
+        Wanted("slowest/fastest", "fairness", "ours", least=fairness),
+        Wanted("  threading's", "fairness", "theirs"),
+        Wanted("longest wait / threading's", "longest_wait", most=longest),
+        Wanted("  ours, ms", "longest_wait", "ours", unit=1000),
+    )
+    title = f"{name}, {threads} threads, {body}{beside}"
+    # In windows of a second, the fairness of 32 threads is chance.
+    return Row(title, "contended", ours, theirs, wanted, threads, hogs, body, seconds=3.0, windowed=True)
 
 
 def condition(most: float) -> Row:
-    def measure(rounds: int, seconds: float) -> list[Figure]:
-        pairs = alternate(
-            rounds,
-            lambda: alone.ping_pong(fairlock.Condition, seconds / 2),
-            lambda: alone.ping_pong(threading.Condition, seconds / 2),
-        )
-        return [figure("time / threading's", [b / a for a, b in pairs], most=most)]
-
-    return Row("Condition ping-pong", measure)
+    wanted = Wanted("time / threading's", "throughput", most=most, inverse=True)
+    return Row(
+        "Condition ping-pong",
+        "ping-pong",
+        "fairlock.Condition",
+        "threading.Condition",
+        (wanted,),
+        threads=2,
+        windowed=True,
+    )
 
 
 def reacquired(algorithm: str, most: int) -> Row:
-    def measure(rounds: int, seconds: float) -> list[Figure]:
-        counts = [float(alone.reacquisitions(lambda: fairlock.Lock(algorithm))) for _ in range(rounds)]
-        return [figure("re-acquisitions before a waiter", [max(counts)], most=most)]
-
-    return Row(f"Lock({algorithm!r}), holder that re-acquires at once", measure)
+    wanted = Wanted("re-acquisitions before a waiter, most", "reacquisitions", "most of ours", most=most)
+    name = f"Lock({algorithm!r}), holder that re-acquires at once"
+    return Row(name, "re-acquisition", f"fairlock.Lock({algorithm!r})", None, (wanted,), threads=2, seconds=0.1)
 
 
 def memory() -> Row:
-    def measure(rounds: int, seconds: float) -> list[Figure]:
-        return [figure("bytes", [float(sys.getsizeof(fairlock.Lock()))], most=128)]
-
-    return Row("memory of a Lock()", measure)
+    wanted = Wanted("bytes", "bytes", "ours", most=128)
+    return Row("memory of a Lock()", "memory", "fairlock.Lock", None, (wanted,), seconds=0.1)
 
 
-def semaphore() -> fairlock.Semaphore:
-    return fairlock.Semaphore(1)
-
-
-def strict_semaphore() -> fairlock.Semaphore:
-    return fairlock.Semaphore(1, "twa-semaphore")
-
-
-def threading_semaphore() -> threading.Semaphore:
-    return threading.Semaphore(1)
-
-
-def rows_for_this_python() -> list[Row]:
-    """The rows, with their targets, that this Python is measured by."""
+def rows_for(python: str) -> list[Row]:
+    """Return the rows, with their targets, that a Python is measured by."""
+    free_threaded = python.endswith("free-threaded")
+    old = tuple(map(int, python.split()[0].split(".")[:2])) <= (3, 11)
     rows = [
-        uncontended("Lock", 0.65 if FREE_THREADED else 0.55 if VERSION <= (3, 11) else 0.6),
+        uncontended("Lock", 0.65 if free_threaded else 0.55 if old else 0.6),
         uncontended("RLock", 0.6),
         uncontended("Semaphore", 0.1),
         uncontended("BoundedSemaphore", 0.1),
-        condition(0.5 if FREE_THREADED else 0.9),
+        condition(0.5 if free_threaded else 0.9),
         memory(),
         reacquired("twa", 1),
         reacquired("fair", 4096),
     ]
-    if not FREE_THREADED:
+    lock, semaphore, strict = "fairlock.Lock", "fairlock.Semaphore", "fairlock.Semaphore('twa-semaphore')"
+    their_lock, their_semaphore = "threading.Lock", "threading.Semaphore"
+    if not free_threaded:
         # With a GIL the interpreter decides who runs, unless the work lets go of it.
         return [
             *rows,
-            contended(
-                "Semaphore(1)", semaphore, threading_semaphore, 8, body="crc32 of 16 KiB", speed=2.5, fairness=0.8
-            ),
+            contended("Semaphore(1)", semaphore, their_semaphore, 8, body=WORK, speed=2.5, fairness=0.8),
         ]
-    lock, theirs = fairlock.Lock, threading.Lock
     return [
         *rows,
         *(
-            contended("Lock()", lock, theirs, threads, speed=speed, fairness=0.85, longest=3)
+            contended("Lock()", lock, their_lock, threads, speed=speed, fairness=0.85, longest=3)
             for threads, speed in ((2, 1.2), (8, 0.95), (32, 1.0))
         ),
         *(
-            contended("Lock()", lock, theirs, threads, body="crc32 of 16 KiB", speed=speed, fairness=0.85)
+            contended("Lock()", lock, their_lock, threads, body=WORK, speed=speed, fairness=0.85)
             for threads, speed in ((8, 1.2), (32, 1.6))
         ),
-        contended("Lock()", lock, theirs, 32, hogs=2, speed=1.1, fairness=0.7, longest=0.5),
-        *(contended("Semaphore(1)", semaphore, threading_semaphore, n, speed=8, fairness=0.85) for n in (2, 8, 32)),
+        contended("Lock()", lock, their_lock, 32, hogs=2, speed=1.1, fairness=0.7, longest=0.5),
+        *(contended("Semaphore(1)", semaphore, their_semaphore, n, speed=8, fairness=0.85) for n in (2, 8, 32)),
         *(
-            contended("strict Semaphore(1)", strict_semaphore, threading_semaphore, threads, speed=speed)
+            contended("strict Semaphore(1)", strict, their_semaphore, threads, speed=speed)
             for threads, speed in ((2, 1.5), (8, 0.25), (32, 0.5))
         ),
-        contended("strict Semaphore(1)", strict_semaphore, threading_semaphore, 32, hogs=2, speed=0.8),
+        contended("strict Semaphore(1)", strict, their_semaphore, 32, hogs=2, speed=0.8),
     ]
 
 
-# --- running and printing ---
+def chosen(words: Sequence[str]) -> list[Row]:
+    """Return this Python's rows that have one of these words in their names; all, if there are no words."""
+    rows = rows_for(machine.python())
+    found = [row for row in rows if not words or any(word in row.name for word in words)]
+    if not found:
+        names = "; ".join(row.name for row in rows)
+        raise UsageError(f"no row has one of these words: {','.join(words)}; there are: {names}")
+    return found
 
 
-def measure(rows: list[Row], rounds: int, seconds: float) -> list[Result]:
-    """Measure the rows; Ctrl-C keeps what is done."""
-    results = []
-    for number, row in enumerate(rows, 1):
-        print(f"[{number}/{len(rows)}] {row.name}", file=sys.stderr, flush=True)
+def points_of(rows: Sequence[Row], seconds: float | None) -> list[Point]:
+    points: list[Point] = []
+    for row in rows:
+        points += [point for point in row.points(seconds) if point not in points]  # rows may share their rival
+    return points
+
+
+# --- one sample ---
+
+
+def missing(point: Point) -> str:
+    if point.config == "uncontended":
         try:
-            results.append(Result(row.name, row.measure(rounds, seconds)))
-        except KeyboardInterrupt:
-            print("interrupted: these rows are done", file=sys.stderr)
-            break
-    return results
+            importlib.import_module("pyperf")
+        except ImportError:
+            return "the uncontended rows need pyperf: pip install 'fairlock[lab]'"
+    return ""
 
 
-def print_table(results: list[Result]) -> None:
-    lines = []
-    for result in results:
-        for number, one in enumerate(result.figures):
-            span = f"{one.low:.2f} to {one.high:.2f}" if one.high > one.low else ""
-            verdict = "" if one.met is None else "met" if one.met else "MISSED"
-            lines.append([result.name if number == 0 else "", one.what, f"{one.value:.2f}", span, one.target, verdict])
-    header = ["what", "figure", "median", "range", "target", ""]
-    print(table.render(header, lines, right=["median"]))
-    targets = [one.met for result in results for one in result.figures if one.met is not None]
-    kind = "free-threaded" if FREE_THREADED else "with a GIL"
-    print(f"\nPython {sys.version.split()[0]}, {kind}: {sum(targets)} of {len(targets)} targets met.")
+def sample(point: Point, plan: Plan, seed: int) -> Metrics:
+    """Measure once, in a process of its own: `one` says how."""
+    words = [point.config, point.lock, str(point.threads), str(point.hogs), str(point.seconds), str(plan.warm_up)]
+    body = [str(point.options["body"])] if "body" in point.options else []
+    # -P: in a clone, the sources in the current folder would hide the installed package.
+    command = [sys.executable, "-P", "-m", "fairlock.bench.one", *words, *body]
+    others = OtherWork()
+    status, output, errors = call(command, 2 * point.seconds + 2 * GRACE)
+    if status != 0:
+        raise SampleError(errors.strip().splitlines()[-1] if errors.strip() else f"ended with status {status}")
+    return {**json.loads(output), "other_work": others.share()}
 
 
-def as_json(results: list[Result], rounds: int, seconds: float) -> dict[str, object]:
-    return {
-        "machine": alone.machine(),
-        "rounds": rounds,
-        "seconds": seconds,
-        "rows": [asdict(result) for result in results],
-    }
+# --- the table ---
+
+
+def print_table(results: Results) -> None:
+    samples = Table(results)
+    lines, met = [], []
+    for row in rows_for(str(results.machine["python"])):
+        name = row.name
+        for wanted, figure in figures(row, samples):
+            verdict = wanted.met(figure.median)
+            span = f"{figure.low:.2f} to {figure.high:.2f}" if figure.high > figure.low else ""
+            mark = "" if verdict is None else "met" if verdict else "MISSED"
+            lines.append([name, wanted.what, f"{figure.median:.2f}", span, wanted.target(), mark])
+            met += [] if verdict is None else [verdict]
+            name = ""
+    if not lines:
+        return
+    print(table.render(["what", "figure", "median", "half of the runs", "target", ""], lines, right=["median"]))
+    print(f"\nPython {results.machine['python']}: {sum(met)} of {len(met)} targets met.")
+
+
+def figures(row: Row, samples: Table) -> Iterator[tuple[Wanted, Figure]]:
+    """Yield what was measured of a row."""
+    ours, theirs = row.find(samples, row.ours), row.find(samples, row.theirs)
+    for wanted in row.wanted:
+        figure = None
+        if wanted.of == "ratio" and ours is not None and theirs is not None:
+            pair = (theirs, ours) if wanted.inverse else (ours, theirs)
+            figure = samples.ratio(*pair, wanted.measure)
+        elif wanted.of == "theirs" and theirs is not None:
+            figure = samples.figure(theirs, wanted.measure)
+        elif wanted.of == "ours" and ours is not None:
+            figure = samples.figure(ours, wanted.measure)
+        elif wanted.of == "most of ours" and ours is not None:
+            figure = Figure.of([max(float(one.metrics[wanted.measure]) for one in samples.samples(ours))])
+        if figure is not None:
+            scale = wanted.unit
+            yield wanted, Figure(figure.median * scale, figure.low * scale, figure.high * scale, figure.runs)

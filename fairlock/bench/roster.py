@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ class Subject:
     order: str | None
     policies: tuple[str, ...] = ()  # empty: it has no choice of waiting
     forms: tuple[str, ...] = ()
+    max_threads: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -26,13 +28,21 @@ class Roster:
     policies: tuple[str, ...]
     families: tuple[str, ...]
     subjects: Mapping[str, Subject]
+    most_threads: int = sys.maxsize
     missing: Mapping[str, str] = field(default_factory=dict)  # what was not there at build time, and the remedy
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Roster:
         """Take what ``fairlock_bench list`` prints."""
         subjects = (
-            Subject(row["name"], row["kind"], row.get("order"), tuple(row["policies"]), tuple(row.get("forms", ())))
+            Subject(
+                row["name"],
+                row["kind"],
+                row.get("order"),
+                tuple(row["policies"]),
+                tuple(row["forms"]),
+                row.get("max_threads"),
+            )
             for row in raw["subjects"]
         )
         return cls(
@@ -41,5 +51,6 @@ class Roster:
             policies=tuple(raw["policies"]),
             families=tuple(raw["families"]),
             subjects={subject.name: subject for subject in subjects},
+            most_threads=raw.get("most_threads", sys.maxsize),
             missing=dict(raw["missing"]),
         )

@@ -86,6 +86,9 @@ MAXIMUM: Mapping[str, Option] = {
     "non-critical": 0,
 }
 
+# Whose lock is inside a library: it can be chosen only by preloading another (programs.environment).
+INSIDE = ("throughput", "fairness", "mutexes_per_episode")
+
 WORKLOADS: dict[str, Workload] = {
     "mutex": Workload(
         "MutexBench: threads that take one lock again and again",
@@ -213,6 +216,74 @@ WORKLOADS: dict[str, Workload] = {
         locks=("mcs", "clh", "hemlock", "twa", "hapax", "hapax-vw"),
         threads=("..cpus",),
     ),
+    "throw": Workload(
+        "C++ exceptions, thrown and caught: the locks are the run-time library's, if it has any",
+        f"{TWA_PAPER}, section 4.2, figure 3",
+        {
+            "throw": Config("back to back", family="throw", subject="pthread-mutex"),
+            "registered-frames": Config(
+                "in a process with a just-in-time compiler, whose tables of frames the library looks at too",
+                family="throw",
+                options={"registered-frames": True},
+                subject="pthread-mutex",
+            ),
+        },
+        measures=INSIDE,
+        locks=(),
+        references=(),
+    ),
+    "atomic-exchange": Workload(
+        "std::atomic of five integers, exchanged: the lock is libatomic's",
+        f"{HAPAX_PAPER}, section 6.1, figure 1",
+        {
+            "atomic-exchange": Config(
+                "xoroshiro128plus: up to 100 steps after each exchange, at random",
+                family="atomic-exchange",
+                options={"non-critical": 100},
+                subject="pthread-mutex",
+            )
+        },
+        measures=INSIDE,
+        locks=(),
+        references=(),
+    ),
+    "leveldb": Workload(
+        "LevelDB's readrandom: the lock is above all the database's",
+        f"{TWA_PAPER}, section 4.4, figure 5; {HAPAX_PAPER}, section 6.2, figure 2",
+        {
+            "readrandom": Config(
+                "random reads; keys of 16 bytes, values of 100",
+                family="leveldb",
+                options={"entries": 1_000_000},
+                subject="pthread-mutex",
+            )
+        },
+        measures=INSIDE,
+        locks=(),
+        references=(),
+    ),
+    "rocksdb": Workload(
+        "RocksDB's readwhilewriting: one more thread writes; the lock is that of a cache with one shard",
+        f"{TWA_PAPER}, section 4.5, figure 6",
+        {
+            "readwhilewriting": Config(
+                "the database is full at the beginning",
+                family="rocksdb",
+                options={"entries": 1_000_000, "full": True},
+                subject="pthread-mutex",
+            ),
+            "from-empty": Config(
+                "the database is empty at the beginning, as in the paper, where 200 seconds fill it",
+                family="rocksdb",
+                options={"entries": 1_000_000, "full": False},
+                subject="pthread-mutex",
+                chosen=False,
+            ),
+        },
+        measures=("throughput",),
+        locks=(),
+        references=(),
+    ),
     "collisions": Workload(
         "waiting arrays that are too small, so that waiters of one lock meet in one slot",
         "",
@@ -263,7 +334,7 @@ WORKLOADS: dict[str, Workload] = {
     ),
 }
 
-# What `--set option=value` may name, and what a value is: a choice of words, a number from 0, or yes/no.
+# What `--set option=value` may name, and what a value is: a choice of words, any text, a number from 0, or yes/no.
 OPTIONS: dict[str, tuple[str, ...] | type] = {
     "generator": ("mt19937", "xoroshiro128plus", "torture", "delay", "none"),
     "critical": int,
@@ -274,4 +345,9 @@ OPTIONS: dict[str, tuple[str, ...] | type] = {
     "timed": bool,
     "handover": bool,
     "migrations": bool,
+    "registered-frames": bool,
+    "entries": int,
+    "db": str,
+    "library": str,
+    "full": bool,
 }

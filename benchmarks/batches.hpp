@@ -1,0 +1,39 @@
+// What one episode takes, for a thread that is alone: the median of short batches, so that those in which it lost its
+// processor do not matter.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common.hpp"
+#include "ticks.hpp"
+
+namespace bench {
+
+class Batches {
+ public:
+  static constexpr std::uint64_t episodes = 1000;  // of a batch
+
+  template <class F>
+  void time(F&& batch) {
+    const Ticks from = ticks();
+    batch();
+    const Ticks took = ticks() - from;
+    if (times_.size() < most) times_.push_back(static_cast<double>(took));
+    else times_[next_++ % most] = static_cast<double>(took);
+  }
+
+  void clear() { times_.clear(); }
+
+  double nanoseconds() const {
+    return times_.empty() ? 0 : median(times_) / static_cast<double>(episodes) * 1e9 / ticks_per_second();
+  }
+
+ private:
+  static constexpr std::size_t most = 1u << 20;  // then the newest replace the oldest
+
+  std::vector<double> times_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace bench

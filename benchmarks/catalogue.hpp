@@ -1,0 +1,57 @@
+// The part of the roster that comes from the catalogue, for one waiting policy: every policy has a file that includes
+// this one, so that they are compiled side by side.
+#pragma once
+
+#include <fairlock/catalogue.hpp>
+#include <fairlock/platform/native.hpp>
+
+#include "roster.hpp"
+
+namespace bench {
+
+inline constexpr const char* order_names[] = {"fifo", "bounded", "at-head", "barging", "lifo", "platoon", "long-term"};
+
+template <class E, class Waiting>
+Entry described(Kind kind, std::string_view suffix = "") {
+  return {.name = std::string(E::name) + std::string(suffix),
+          .kind = kind,
+          .order = order_names[static_cast<int>(E::properties.order)],
+          .policy = Waiting::name,
+          .max_threads = E::properties.max_threads};
+}
+
+// A bare semaphore around a lock: the capacitor's own, which here gives every permit back at once.
+template <class Waiting, fairlock::FixedString Name>
+void add_around(Roster& to) {
+  using P = fairlock::Native<Waiting>;
+  using Semaphore = fairlock::TwaSemaphore<P, fairlock::TwaSemaphoreOptions{.fast_path = true, .initial = 10}>;
+  add<Around<Semaphore, fairlock::lock_named<P, Name>>>(
+      to, {.name = "semaphore-around-" + std::string(Name.view()), .kind = Kind::reference, .policy = Waiting::name});
+}
+
+template <class Waiting>
+void add_catalogue(Roster& to) {
+  using P = fairlock::Native<Waiting>;
+  fairlock::for_each_entry(fairlock::Locks<P>{}, [&]<class E>() {
+    if constexpr (!Waiting::sleeps || E::properties.parkable) {
+      add<Guarded<typename E::Lock>>(to, described<E, Waiting>(Kind::lock));
+      if constexpr (!E::context_free) {  // without a context the two are the same code
+        auto entry = described<E, Waiting>(Kind::lock);
+        entry.form = Form::mutex;
+        add<Lockable<fairlock::Mutex<typename E::Lock>>>(to, std::move(entry));
+      }
+    }
+  });
+  fairlock::for_each_entry(fairlock::Semaphores<P>{}, [&]<class E>() {
+    auto entry = described<E, Waiting>(Kind::semaphore);
+    entry.permits = true;
+    add<Permits<typename E::Semaphore>>(to, std::move(entry));
+  });
+  add_around<Waiting, "lifo">(to);
+  add_around<Waiting, "tts">(to);
+  add_around<Waiting, "reciprocating">(to);
+  add_around<Waiting, "ticket">(to);
+  add_around<Waiting, "mcs">(to);
+}
+
+}  // namespace bench

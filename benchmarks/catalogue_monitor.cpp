@@ -1,0 +1,5 @@
+#include <fairlock/waiting/monitor.hpp>
+
+#include "catalogue.hpp"
+
+template void bench::add_catalogue<fairlock::Monitor>(Roster&);

@@ -1,0 +1,5 @@
+#include <fairlock/waiting/spin.hpp>
+
+#include "catalogue.hpp"
+
+template void bench::add_catalogue<fairlock::Spin>(Roster&);

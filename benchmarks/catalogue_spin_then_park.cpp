@@ -1,0 +1,5 @@
+#include <fairlock/waiting/park.hpp>
+
+#include "catalogue.hpp"
+
+template void bench::add_catalogue<fairlock::SpinThenPark>(Roster&);

@@ -1,0 +1,113 @@
+// The pseudo-random generators that critical and non-critical sections advance.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <random>
+
+namespace bench {
+
+// Spreads the bits of a small number: seeds that differ by one shall not make generators that resemble each other.
+// (Steele, Lea, Flood 2014: splitmix64.)
+constexpr std::uint64_t spread(std::uint64_t& state) {
+  std::uint64_t z = state += 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+// xoroshiro128+ of Blackman and Vigna, with the shifts of 2018: 24, 16, 37.
+class Xoroshiro128Plus {
+ public:
+  explicit Xoroshiro128Plus(std::uint64_t seed) : s0_(spread(seed)), s1_(spread(seed)) {}
+
+  std::uint64_t operator()() {
+    const auto sum = s0_ + s1_;
+    const auto mixed = s0_ ^ s1_;
+    s0_ = std::rotl(s0_, 24) ^ mixed ^ (mixed << 16);
+    s1_ = std::rotl(mixed, 37);
+    return sum;
+  }
+
+  bool operator==(const Xoroshiro128Plus&) const = default;
+
+ private:
+  std::uint64_t s0_, s1_;
+};
+
+// After the kernel's torture tests: a linear congruential step, and from time to time something else is mixed in. There
+// that is the clock; here it comes from the state itself, so that the same seed always gives the same numbers.
+class Torture {
+ public:
+  explicit Torture(std::uint64_t seed) : state_(spread(seed)) {}
+
+  std::uint64_t operator()() {
+    if (--until_refresh_ == 0) {
+      std::uint64_t from = state_;
+      state_ += spread(from);
+      until_refresh_ = 10'000;
+    }
+    state_ = state_ * 39'916'801 + 479'001'701;
+    return std::rotl(state_, 32);  // the low bits of such a generator are poor
+  }
+
+  bool operator==(const Torture&) const = default;
+
+ private:
+  std::uint64_t state_;
+  unsigned until_refresh_ = 10'000;
+};
+
+// Any of them, chosen at run time. The switch is the same at every call, and so free.
+class Generator {
+ public:
+  enum class Kind { mt19937, xoroshiro128plus, torture, delay, none };
+  static constexpr const char* names[] = {"mt19937", "xoroshiro128plus", "torture", "delay", "none"};
+
+  Generator(Kind kind, std::uint64_t seed)
+      : kind_(kind), mt19937_(static_cast<std::mt19937::result_type>(spread(seed))), xoroshiro_(seed), torture_(seed) {}
+
+  // `delay` counts, and `none` does nothing.
+  void advance(std::uint64_t steps) {
+    switch (kind_) {
+      case Kind::mt19937: return each(mt19937_, steps);
+      case Kind::xoroshiro128plus: return each(xoroshiro_, steps);
+      case Kind::torture: return each(torture_, steps);
+      case Kind::delay:
+        for (std::uint64_t i = 0; i < steps; ++i) asm volatile("");
+        return;
+      case Kind::none: return;
+    }
+  }
+
+  // One step: a number below `bound`, which has 32 bits.
+  std::uint64_t below(std::uint64_t bound) {
+    std::uint64_t draw = 0;
+    if (kind_ == Kind::mt19937) draw = mt19937_();
+    else draw = (kind_ == Kind::torture ? torture_() : xoroshiro_()) >> 32;
+    return draw * bound >> 32;
+  }
+
+  // The fast way, for a replay.
+  void skip(std::uint64_t steps) {
+    if (kind_ == Kind::mt19937) mt19937_.discard(steps);
+    else advance(steps);
+  }
+
+  bool operator==(const Generator&) const = default;
+
+  static bool has_state(Kind kind) { return kind < Kind::delay; }
+
+ private:
+  template <class G>
+  static void each(G& generator, std::uint64_t steps) {
+    for (std::uint64_t i = 0; i < steps; ++i) asm volatile("" : : "r"(generator()));
+  }
+
+  Kind kind_;
+  std::mt19937 mt19937_;
+  Xoroshiro128Plus xoroshiro_;
+  Torture torture_;
+};
+
+}  // namespace bench

@@ -1,0 +1,62 @@
+#include "list.hpp"
+
+#include "crew.hpp"
+#include "family.hpp"
+#include "roster.hpp"
+
+namespace bench {
+namespace {
+
+#ifdef __clang__
+constexpr const char* compiler = __VERSION__;  // says who it is
+#else
+constexpr const char* compiler = "GCC " __VERSION__;
+#endif
+
+void write_subject(Json& json, const Entry& subject) {
+  std::vector<std::string> policies, forms;
+  const auto note = [](std::vector<std::string>& to, const char* name) {
+    if (name != nullptr && !contains(to, name)) to.emplace_back(name);
+  };
+  for (const auto& entry : roster()) {
+    if (entry.name != subject.name) continue;
+    note(policies, entry.policy);
+    note(forms, form_names[static_cast<int>(entry.form)]);
+  }
+  json.text("name", subject.name);
+  json.text("kind", kind_names[static_cast<int>(subject.kind)]);
+  subject.order != nullptr ? json.text("order", subject.order) : json.null("order");
+  json.texts("policies", policies);
+  json.texts("forms", forms);
+  json.boolean("permits", subject.permits);
+  subject.max_threads != 0 ? json.number("max_threads", subject.max_threads) : json.null("max_threads");
+}
+
+}  // namespace
+
+void write_list(Json& json) {
+  json.text("compiler", compiler);
+  json.number("cpus", usable_cpus().size());
+  json.texts("policies", policy_names());
+  json.list("families", [&] {
+    for (const Family* family : families()) json.text(nullptr, family->name);
+  });
+  json.list("subjects", [&] {
+    std::vector<std::string> done;
+    for (const auto& entry : roster()) {
+      if (contains(done, entry.name)) continue;
+      done.push_back(entry.name);
+      json.object(nullptr, [&] { write_subject(json, entry); });
+    }
+  });
+  json.object("missing", [&] {
+#ifndef FAIRLOCK_BENCH_CK
+    json.text("ck", "not installed: apt-get install libck-dev, then build again");
+#endif
+#ifndef FAIRLOCK_BENCH_ATOMIC
+    json.text("atomic-exchange", "no libatomic to link with: install the compiler's, then build again");
+#endif
+  });
+}
+
+}  // namespace bench

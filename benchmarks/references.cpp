@@ -1,0 +1,25 @@
+// The part of the roster that is not ours: what a program could use instead. And the lock that is none.
+#include <mutex>
+#include <semaphore>
+
+#include "roster.hpp"
+#include "system_subjects.hpp"
+
+namespace bench {
+
+void add_references(Roster& to) {
+  add<Pthread<PTHREAD_PRIO_NONE>>(to, {"pthread-mutex", Kind::reference});
+  add<Lockable<std::mutex>>(to, {"std-mutex", Kind::reference});
+  add<Pthread<PTHREAD_PRIO_INHERIT>>(to, {"pthread-mutex-pi", Kind::reference});
+  add<PosixSemaphore>(to, {.name = "sem_t", .kind = Kind::reference, .permits = true});
+  add<Permits<std::counting_semaphore<>>>(to, {.name = "std-semaphore", .kind = Kind::reference, .permits = true});
+#ifdef FAIRLOCK_BENCH_CK
+  add<CkTicket>(to, {"ck-ticket", Kind::reference});
+  add<CkMcs>(to, {"ck-mcs", Kind::reference});
+  add<CkAnderson>(to, {"ck-anderson", Kind::reference});
+  add<CkClh>(to, {"ck-clh", Kind::reference});
+#endif
+  add<Broken>(to, {"broken", Kind::reference});
+}
+
+}  // namespace bench

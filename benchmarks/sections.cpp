@@ -1,0 +1,33 @@
+#include "sections.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace bench {
+namespace {
+
+Generator::Kind kind_named(const std::string& name) {
+  const auto found = std::find(std::begin(Generator::names), std::end(Generator::names), name);
+  return static_cast<Generator::Kind>(found - std::begin(Generator::names));
+}
+
+constexpr std::uint64_t most_steps = 1'000'000'000;
+
+}  // namespace
+
+void Sections::ask_for_work(Arguments& arguments) {
+  generator = kind_named(arguments.text("--generator", Generator::names[1],
+                                        {std::begin(Generator::names), std::end(Generator::names)}));
+  critical = arguments.number("--critical", std::uint64_t{0}, 0, most_steps);
+  non_critical = arguments.number("--non-critical", std::uint64_t{0}, 0, most_steps);
+  shared = arguments.text("--critical-on", "shared", {"shared", "private"}) == "shared";
+  random = arguments.flag("--random");
+}
+
+void Sections::ask_for_notes(Arguments& arguments) {
+  timed = arguments.flag("--timed");
+  handover = arguments.flag("--handover");
+  migrations = arguments.flag("--migrations");
+}
+
+}  // namespace bench

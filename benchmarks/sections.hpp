@@ -1,0 +1,46 @@
+// What threads do in and between critical sections, and what is noted meanwhile.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+
+#include "arguments.hpp"
+#include "common.hpp"
+#include "generators.hpp"
+#include "ticks.hpp"
+
+namespace bench {
+
+struct Sections {
+  Generator::Kind generator = Generator::Kind::none;
+  std::uint64_t critical = 0, non_critical = 0;  // steps
+  bool shared = true;   // the critical section advances a generator that all threads share
+  bool random = false;  // the non-critical one has a random number of steps, below that
+  bool timed = false, handover = false, migrations = false;  // what to note
+
+  void ask_for_work(Arguments& arguments);
+  void ask_for_notes(Arguments& arguments);
+
+  // Whether the state of the shared generator tells in the end if two threads were inside.
+  bool replays() const { return shared && critical != 0 && Generator::has_state(generator); }
+  bool notes() const { return timed || handover || migrations; }
+  // There is nothing to call in the loop.
+  bool plain() const { return critical == 0 && non_critical == 0 && !notes(); }
+};
+
+// When episodes count; open from `opens` until `closes`, and not yet known at first.
+struct alignas(sector) Window {
+  static constexpr Ticks unknown = std::numeric_limits<Ticks>::max();
+  std::atomic<Ticks> opens{unknown}, closes{unknown};
+};
+
+// What the lock protects. Each part has a sector of its own, because a run uses only some of them.
+struct Protected {
+  alignas(sector) Generator generator;
+  alignas(sector) std::uint64_t witness = 0;  // episodes, counted so that two at once lose one
+  alignas(sector) Ticks left = 0;             // when the last one inside was about to release,
+  unsigned last = 0;                          // and who that was, from 1; 0: nobody yet
+};
+
+}  // namespace bench

@@ -1,0 +1,5 @@
+#include <fairlock/waiting/park.hpp>
+
+#include "small_arrays.hpp"
+
+template void bench::add_small_arrays<fairlock::SpinThenPark>(Roster&);

@@ -1,0 +1,109 @@
+"""Choices of several workloads that answer one question together: ``short`` and ``targets``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairlock.bench.plan import Wish, points_of
+from fairlock.bench.results import Point
+from fairlock.bench.roster import Roster
+from fairlock.bench.workloads import FIFO_LOCKS, SEMAPHORES, TICKETS_AND_MCS, WORKLOADS
+from fairlock.usage import UsageError
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a workload: its config, these locks (references too), and for how long."""
+
+    workload: str
+    config: str
+    locks: tuple[str, ...]
+    threads: tuple[int, ...]
+    seconds: float
+    runs: int
+    hogs: int = 0
+
+
+@dataclass(frozen=True)
+class Composite:
+    title: str
+    pieces: tuple[Piece, ...]
+    warm_up: float = 0.1
+    folder: str | None = None  # results and report go there unless the command line names files
+
+
+# --- short ---
+
+TABLE_LOCKS = ("fair", "twa", "hapax", "ticket", "mcs", "pthread-mutex", "pthread-mutex-pi")
+TAXED = ("ticket", "capacitor-ticket", "tts", "capacitor-tts")
+
+SHORT = Composite(
+    "which lock should I use here? A choice of the others in about a minute and a half",
+    (
+        Piece("uncontended", "uncontended", TABLE_LOCKS, (1,), 0.05, 7),
+        Piece("mutex", "twa", TICKETS_AND_MCS, (1, 2), 0.1, 7),
+        Piece("mutex", "capacitor", TAXED, (1,), 0.1, 5),
+        Piece("mutex", "maximum", (*TABLE_LOCKS, "hapax-vw"), (2,), 0.15, 7),
+        Piece("oversubscribed", "oversubscribed", TABLE_LOCKS, (32,), 1.25, 2),
+        Piece("oversubscribed", "oversubscribed", TABLE_LOCKS, (32,), 2.5, 1, hogs=2),
+    ),
+    folder="build/bench",
+)
+
+# --- targets ---
+
+CK_COUNTERPARTS = ("ck-ticket", "ck-mcs", "ck-anderson", "ck-clh")
+CROWD = ("fair", *FIFO_LOCKS, *SEMAPHORES, "pthread-mutex", "pthread-mutex-pi", "sem_t")
+
+TARGETS = Composite(
+    "what the project wants to reach, and whether it does",
+    (
+        Piece(
+            "uncontended",
+            "uncontended",
+            (
+                *("ticket", "mcs", "anderson", "clh", "twa", "hapax", "hapax-vw", *SEMAPHORES),
+                *(*CK_COUNTERPARTS, "pthread-mutex", "sem_t"),
+            ),
+            (1,),
+            0.1,
+            11,
+        ),
+        Piece("mutex", "maximum", (*FIFO_LOCKS, "ck-ticket"), (2,), 0.25, 9),
+        Piece("semaphore", "semabench", (*SEMAPHORES, "sem_t"), (2,), 0.25, 9),
+        Piece("oversubscribed", "oversubscribed", (*CROWD, "lifo", "capacitor-lifo"), (32,), 1.25, 3),
+        Piece("oversubscribed", "oversubscribed", CROWD, (32,), 2.5, 3, hogs=2),
+        Piece("oversubscribed", "oversubscribed", ("lifo", "capacitor-lifo"), (8,), 1.25, 3),
+        Piece("overhead", "overhead", (), (1,), 1.0, 5),
+    ),
+)
+
+COMPOSITES: dict[str, Composite] = {"short": SHORT, "targets": TARGETS}
+
+
+def points(composite: Composite, wish: Wish, roster: Roster) -> list[tuple[Point, int]]:
+    """Return the points of all pieces, each with its runs; --locks, --seconds and --runs narrow or widen them."""
+    found: list[tuple[Point, int]] = []
+    for lock in wish.locks:
+        if not any(lock in piece.locks for piece in composite.pieces):
+            known = dict.fromkeys(lock for piece in composite.pieces for lock in piece.locks)
+            raise UsageError(f"{lock} is not measured there; choose from: {', '.join(known)}")
+    for piece in composite.pieces:
+        chosen = tuple(lock for lock in piece.locks if lock in roster.subjects and is_wanted(lock, wish, roster))
+        if piece.locks and not chosen:
+            continue
+        inner = Wish(
+            configs=(piece.config,),
+            locks=chosen,
+            threads=piece.threads,
+            seconds=wish.seconds or piece.seconds,
+            hogs=piece.hogs,
+            references=False,
+        )
+        runs = wish.runs or piece.runs
+        found += [(point, runs) for point in points_of(piece.workload, WORKLOADS[piece.workload], inner, roster)]
+    return found
+
+
+def is_wanted(lock: str, wish: Wish, roster: Roster) -> bool:
+    return not wish.locks or lock in wish.locks or (roster.subjects[lock].kind == "reference" and wish.references)

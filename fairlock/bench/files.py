@@ -1,0 +1,60 @@
+"""The files that a benchmark writes, and the page that is made of them."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from importlib import import_module
+from pathlib import Path
+
+from fairlock.bench import results
+from fairlock.bench.composites import COMPOSITES
+from fairlock.bench.results import Results
+from fairlock.usage import UsageError
+
+
+def default(workload: str | None, name: str) -> Path | None:
+    composite = COMPOSITES.get(workload or "")
+    if composite is None or composite.folder is None:
+        return None
+    folder = Path(composite.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / name
+
+
+def writable(path: Path | None) -> Path | None:
+    """Complain now of a file that could not be written later."""
+    if path is not None:
+        folder = path.absolute().parent
+        if not folder.is_dir():
+            raise UsageError(f"cannot write {path}: there is no folder {folder}")
+        if path.is_dir():
+            raise UsageError(f"cannot write {path}: it is a folder")
+        try:
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}") from error
+    return path
+
+
+def check_report() -> None:
+    try:
+        import_module("fairlock.report")
+    except ImportError as error:
+        raise UsageError(f"--report: {error}; pip install 'fairlock[lab]'") from error
+
+
+def make_report(found: Results, path: Path | None, page: Path) -> bool:
+    """Make the page as `fairlock report` does; return whether it could."""
+    try:
+        report = import_module("fairlock.report")
+    except ImportError:
+        return False
+    parser = argparse.ArgumentParser()
+    report.add_arguments(parser)
+    with tempfile.TemporaryDirectory() as folder:
+        if path is None:
+            path = Path(folder) / "results.json"
+            results.save(found, path)
+        return bool(report.run(parser.parse_args([str(path), "--out", str(page)])) == 0)

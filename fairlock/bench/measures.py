@@ -1,0 +1,66 @@
+"""The numbers of a sample: what they are called, in which unit they are shown, and which way is better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Measure:
+    title: str
+    better: Literal["more", "less", ""] = ""
+    unit: float = 1.0  # a figure is shown as so many of these
+    short: str = ""  # for the head of a column
+
+    @property
+    def scales(self) -> bool:
+        """Whether twice as much is twice as good, or as bad."""
+        return bool(self.better) and self.short not in ("slowest/fastest", "Jain")
+
+    @property
+    def head(self) -> str:
+        return self.short or self.title
+
+    def show(self, value: float) -> str:
+        return number(value / self.unit)
+
+
+MEASURES: dict[str, Measure] = {
+    "throughput": Measure("million episodes a second", "more", 1e6, "M/s"),
+    "fairness": Measure("slowest thread's episodes / fastest one's", "more", short="slowest/fastest"),
+    "jain": Measure("Jain's index of fairness", "more", short="Jain"),
+    "longest_wait": Measure("longest wait, ms", "less", 1e-3),
+    "ns": Measure("nanoseconds for an acquire and its release", "less", short="ns"),
+    "migrations": Measure("hand-overs to another thread, per episode", short="migrations"),
+    "handover.p50": Measure("hand-over, ns: half take at most", "less", short="hand-over p50, ns"),
+    "handover.p99": Measure("hand-over, ns: 99 of 100 take at most", "less", short="p99, ns"),
+    "waits.p50": Measure("wait, ns: half take at most", "less", short="wait p50, ns"),
+    "waits.p99": Measure("wait, ns: 99 of 100 take at most", "less", short="p99, ns"),
+    "perf.cycles": Measure("cycles per episode", "less", short="cycles"),
+    "perf.instructions": Measure("instructions per episode", "less", short="instructions"),
+    "perf.cache_misses": Measure("cache misses per episode", "less", short="cache misses"),
+    "mutexes_per_episode": Measure("mutexes that an episode takes", short="mutexes"),
+    "context_switches": Measure("context switches", "less"),
+    "phases": Measure("phases a second", "more"),
+}
+
+
+def measure(name: str) -> Measure:
+    return MEASURES.get(name) or Measure(name)
+
+
+def number(value: float) -> str:
+    """Return a number with three or four digits that say something."""
+    size = abs(value)
+    if size >= 1000:
+        return f"{value:,.0f}"
+    return (
+        f"{value:.0f}"
+        if size >= 100
+        else f"{value:.1f}"
+        if size >= 10
+        else f"{value:.2f}"
+        if size >= 0.01
+        else f"{value:.2g}"
+    )

@@ -1,0 +1,55 @@
+"""One sample of the Python workload, in a process of its own: ``python -m fairlock.bench.one CONFIG LOCK ...``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import fairlock
+from fairlock.bench import alone, crew
+from fairlock.bench.results import Metrics
+
+# Names, not code: they come from results files too.
+MAKERS: dict[str, Callable[[], Any]] = {
+    "fairlock.Lock": fairlock.Lock,
+    "fairlock.Lock('fair')": lambda: fairlock.Lock("fair"),
+    "fairlock.Lock('twa')": lambda: fairlock.Lock("twa"),
+    "fairlock.Semaphore": fairlock.Semaphore,
+    "fairlock.Semaphore('twa-semaphore')": lambda: fairlock.Semaphore(1, "twa-semaphore"),
+    "fairlock.Condition": fairlock.Condition,
+    "threading.Lock": threading.Lock,
+    "threading.Semaphore": threading.Semaphore,
+    "threading.Condition": threading.Condition,
+}
+
+
+def measure(config: str, lock: str, threads: int, hogs: int, seconds: float, warm_up: float, body: str) -> Metrics:
+    if config == "uncontended":
+        module, _, name = lock.partition(".")
+        if module not in ("fairlock", "threading") or not name.isidentifier():
+            raise KeyError(lock)
+        return {"ns": 1e9 * alone.uncontended(f"import {module}; lock = {module}.{name}()")}
+    make = MAKERS[lock]
+    if config == "memory":
+        return {"bytes": sys.getsizeof(make())}
+    if config == "re-acquisition":
+        return {"reacquisitions": alone.reacquisitions(make)}
+    with crew.hogs(hogs) if hogs else nullcontext():
+        if config == "ping-pong":
+            return {"throughput": alone.ping_pong(make, seconds, warm_up)}
+        if config == "contended":
+            return crew.contend(make, body, threads, seconds, warm_up)
+    raise KeyError(config)
+
+
+def main(config: str, lock: str, threads: str, hogs: str, seconds: str, warm_up: str, body: str = "") -> None:
+    metrics = measure(config, lock, int(threads), int(hogs), float(seconds), float(warm_up), body)
+    print(json.dumps(metrics))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,35 @@
+"""How much of the processors' time others took while a program of ours ran; as ``benchmarks/other_work.hpp``."""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from pathlib import Path
+
+
+class OtherWork:
+    """From now on."""
+
+    def __init__(self) -> None:
+        self._began, self._before = time.monotonic(), busy() - ours()
+
+    def share(self) -> float:
+        """Return the share of all processors' time since then. Whatever we started has ended."""
+        spent = (time.monotonic() - self._began) * (os.cpu_count() or 1)
+        return min(1.0, max(0.0, (busy() - ours() - self._before) / spent))
+
+
+def busy() -> float:
+    """Return for how many seconds the processors were busy since the machine started."""
+    try:
+        first = Path("/proc/stat").read_text().partition("\n")[0]
+    except OSError:
+        return 0.0
+    user, nice, system, _idle, _wait, irq, soft, stolen = map(int, first.split()[1:9])
+    return (user + nice + system + irq + soft + stolen) / os.sysconf("SC_CLK_TCK")
+
+
+def ours() -> float:
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)

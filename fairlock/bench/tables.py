@@ -1,0 +1,211 @@
+"""What a person reads at the end: medians with their spread, and ratios to what one would otherwise use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fairlock import table
+from fairlock.bench.figures import MOST_OTHER_WORK, Figure, Table, calm
+from fairlock.bench.measures import measure, number
+from fairlock.bench.results import Results
+from fairlock.bench.workloads import WORKLOADS
+
+# In this order, as far as they were measured beside the others.
+RIVALS = {"pthread-mutex": "x pthread", "pthread-mutex-pi": "x PI", "ck-ticket": "x ck-ticket", "sem_t": "x sem_t"}
+OVERSUBSCRIBED, DISTURBED = "*", "!"
+
+
+def print_head(results: Results) -> None:
+    machine = results.machine
+    compiler = f", {machine['compiler']}" if machine.get("compiler") else ""
+    print(f"{machine['cpu']}, {machine['cpus']} CPUs, governor {machine['governor']}, {machine['kernel']}{compiler}")
+    for what, why in results.missing.items():
+        print(f"{what}: {why}")
+
+
+def print_results(results: Results) -> None:
+    """Print a table for each config, idle and beside hogs."""
+    samples = Table(results)
+    places = dict.fromkeys((point.workload, point.config, point.hogs) for point in results.plan.points)
+    for workload, config, hogs in places:
+        found = samples.find(workload=workload, config=config, hogs=hogs)
+        control = WORKLOADS[workload].control if workload in WORKLOADS else None
+        rows = [i for i in found if control is None or samples.points[i].lock != control]
+        if rows:
+            print_title(workload, config, hogs)
+            if workload == "overhead":
+                print_overhead(samples, rows)
+            else:
+                print_config(samples, rows, measures_of(workload, config))
+        if control is not None:
+            print_control(samples, [i for i in found if samples.points[i].lock == control])
+    print_notes(samples)
+
+
+def print_title(workload: str, config: str, hogs: int) -> None:
+    known = WORKLOADS.get(workload)
+    title = f"{known.title}\n{config}: {known.configs[config].title}" if known and config in known.configs else config
+    print(f"\n{workload}: {title}" + (f"; beside {hogs} processes that burn CPU" if hogs else "") + "\n")
+
+
+def measures_of(workload: str, config: str) -> tuple[str, ...]:
+    known = WORKLOADS.get(workload)
+    if known is None or config not in known.configs:
+        return ("throughput", "fairness")
+    return known.configs[config].measures or known.measures
+
+
+def print_config(samples: Table, rows: Sequence[int], measures: Sequence[str]) -> None:
+    counts = sorted({samples.points[i].threads for i in rows})
+    if len(counts) == 1:
+        print(f"{threads(counts[0])}{mark(samples, rows)}; spread: between the quartiles")
+        print(one_place(samples, rows, measures))
+        return
+    for i, name in enumerate(measures):
+        text = over_threads(samples, rows, name, counts)
+        if text:
+            better = f" ({measure(name).better} is better)" if measure(name).better else ""
+            print(f"{measure(name).title}{better}, by threads; in brackets: between the quartiles")
+            print(text + ("" if i + 1 == len(measures) else "\n"))
+
+
+def over_threads(samples: Table, rows: Sequence[int], name: str, counts: Sequence[int]) -> str:
+    """Return a table with a column for each number of threads, and the ratio to pthread's at the last that has CPUs."""
+    labels = dict.fromkeys(samples.points[i].label for i in rows)
+    place = {(samples.points[i].label, samples.points[i].threads): i for i in rows}
+    heads = {n: f"{n}{mark(samples, [i for i in rows if samples.points[i].threads == n])}" for n in counts}
+    last = max([n for n in counts if not heads[n].endswith(OVERSUBSCRIBED)], default=counts[0])
+    # Of fairness and its like, a ratio says nothing.
+    rival = next((one for one in RIVALS if (one, last) in place and measure(name).scales and len(labels) > 1), None)
+    lines = []
+    for label in labels:
+        cells = [cell(samples, place.get((label, n)), name) for n in counts]
+        if any(cells):
+            mine = place.get((label, last))
+            lines.append([label, *cells, *([ratio(samples, mine, place[rival, last], name)] if rival else [])])
+    if not lines:
+        return ""
+    header = ["lock", *heads.values(), *([f"{RIVALS[rival]} at {last}"] if rival else [])]
+    return table.render(header, lines, right=header[1:])
+
+
+def one_place(samples: Table, rows: Sequence[int], measures: Sequence[str]) -> str:
+    """Return a table with a column for each measure, and the ratios of the first to the rivals'."""
+    shown = [name for name in measures if any(samples.figure(i, name) for i in rows)]
+    rivals = {name: i for name in RIVALS for i in rows if samples.points[i].lock == name and len(rows) > 1}
+    header = ["lock", *(measure(name).head for name in shown), *(RIVALS[name] for name in rivals)]
+    if shown:
+        header.insert(2, "spread")
+    lines = []
+    for i in rows:
+        figures = [samples.figure(i, name) for name in shown]
+        line = [samples.points[i].label + (DISTURBED if samples.disturbed(i) else "")]
+        line += [measure(name).show(one.median) if one else "" for name, one in zip(shown, figures, strict=True)]
+        if shown:
+            line.insert(2, spread(figures[0]))
+        lines.append([*line, *(ratio(samples, i, rival, shown[0]) for rival in rivals.values())])
+    return table.render(header, lines, right=header[1:])
+
+
+def print_overhead(samples: Table, rows: Sequence[int]) -> None:
+    """Print how much longer the harness's loop takes than one written by hand."""
+    pairs: dict[str, list[tuple[float, float]]] = {}
+    for sample in (sample for i in rows for sample in samples.samples(i)):
+        for row in sample.metrics["rows"]:
+            pairs.setdefault(row["lock"], []).append((row["loop_ns"], row["hand_ns"]))
+    lines = []
+    for lock, both in pairs.items():
+        loop, hand = (Figure.of([pair[i] for pair in both]) for i in (0, 1))
+        more = Figure.of([ours - by_hand for ours, by_hand in both])
+        lines.append(
+            [
+                lock,
+                number(loop.median),
+                number(hand.median),
+                f"{more.median:+.2f}",
+                f"{more.low:+.2f} to {more.high:+.2f}",
+            ]
+        )
+    header = ["lock", "the harness's loop, ns", "by hand, ns", "more", "half of the runs"]
+    print(table.render(header, lines, right=header[1:]))
+
+
+def print_control(samples: Table, rows: Sequence[int]) -> None:
+    """Print whether the lock that is there to be caught was."""
+    for i in rows:
+        point = samples.points[i]
+        caught = sum(bool(sample.metrics.get("caught")) for sample in samples.samples(i))
+        runs = len(samples.samples(i))
+        print(f"negative control: {point.label}, {threads(point.threads)}: caught in {caught} of {runs} runs")
+
+
+def print_notes(samples: Table) -> None:
+    """Print what a reader of the tables has to know."""
+    every = samples.results.samples
+    disturbed = sum(not calm(sample) for sample in every)
+    notes = []
+    if any(sample.oversubscribed for sample in every):
+        notes.append(f"{OVERSUBSCRIBED} more threads than processors.")
+    if disturbed:
+        share = f"{100 * MOST_OTHER_WORK:.0f} % of the processors"
+        notes.append(f"Other work took more than {share} in {disturbed} of {len(every)} samples. They do not count,")
+        notes.append(f"unless there are no others{' (' + DISTURBED + ')' if any_disturbed(samples) else ''}.")
+    unavailable = {
+        str(perf["unavailable"])
+        for sample in every
+        if isinstance(perf := sample.metrics.get("perf"), dict) and "unavailable" in perf
+    }
+    asked = any("perf" in name for p in samples.points for name in measures_of(p.workload, p.config))
+    if unavailable and asked:
+        notes.append(f"perf counters are not available here ({', '.join(sorted(unavailable))}).")
+    notes += undecidable(samples)
+    if notes:
+        print("\n" + "\n".join(notes))
+
+
+def undecidable(samples: Table) -> list[str]:
+    """Return a line for each config that says nothing of locks on this machine."""
+    lines = {}
+    for sample in samples.results.samples:
+        if sample.metrics.get("decidable") is False:
+            point = samples.points[sample.point]
+            lines[point.config] = (
+                f"{point.workload} {point.config}: not decidable here: {sample.metrics.get('reason')}."
+            )
+    return list(lines.values())
+
+
+def any_disturbed(samples: Table) -> bool:
+    return any(samples.disturbed(i) for i in range(len(samples.points)))
+
+
+# --- cells ---
+
+
+def mark(samples: Table, rows: Iterable[int]) -> str:
+    over = any(sample.oversubscribed for i in rows for sample in samples.samples(i))
+    return OVERSUBSCRIBED if over else ""
+
+
+def cell(samples: Table, point: int | None, name: str) -> str:
+    figure = samples.figure(point, name) if point is not None else None
+    if figure is None or point is None:
+        return ""
+    flag = DISTURBED if samples.disturbed(point) else ""
+    more = f" ({spread(figure)})" if figure.runs > 1 else ""
+    return f"{measure(name).show(figure.median)}{more}{flag}"
+
+
+def spread(figure: Figure | None) -> str:
+    if figure is None or figure.runs == 1:
+        return ""
+    return f"{100 * figure.spread:.0f}%" if figure.spread < 10 else ">999%"
+
+
+def ratio(samples: Table, mine: int | None, theirs: int, name: str) -> str:
+    figure = samples.ratio(mine, theirs, name) if mine is not None else None
+    return f"{figure.median:.2f}" if figure is not None else ""
+
+
+def threads(count: int) -> str:
+    return f"{count} thread{'' if count == 1 else 's'}"
