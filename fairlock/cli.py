@@ -18,6 +18,7 @@ COMMANDS = {
     "explain": ("explain", "one lock's fields, step by step, as threads contend for it"),
     "check": ("check", "explore locks with the model checker, or find the planted bugs"),
     "bench": ("bench", "compare our types with those of threading"),
+    "report": ("report", "a page of the results: figures, a summary, and what changed between two files"),
 }
 
 
