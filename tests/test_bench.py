@@ -224,21 +224,19 @@ def test_a_plan_repeats_from_its_file(bench: Bench, tmp_path: Path) -> None:
 
 
 def interrupted(tmp_path: Path, *arguments: str) -> tuple[int, str]:
-    """Interrupt a benchmark of a few seconds when it has begun; return its status and what it said."""
+    """Interrupt a benchmark of many seconds when it has a few samples; return its status and what it said."""
     command = [PROGRAM, "bench", "mutex", "--config=maximum", "--locks=twa,mcs,fair", "--threads=2", "--seconds=0.2"]
     with subprocess.Popen(
-        [*command, "--runs=8", "--no-references", *arguments],
+        [*command, "--runs=10", "--no-references", *arguments],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        assert process.stderr is not None
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            if "[1/" in process.stderr.readline():
-                break
-        time.sleep(1)
+        while arguments and not (tmp_path / "r.json").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(1 if arguments else 4)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     return process.returncode, errors
@@ -253,6 +251,12 @@ def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(bench: Bench, tmp_path: Pa
     assert f"{len(kept.samples)} of {len(kept.plan.order)} samples are in r.json" in errors
     assert "fairlock bench --resume r.json" in errors
     assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
+
+    raw = json.loads((tmp_path / "r.json").read_text())  # the rest in a moment
+    for point in raw["plan"]["points"]:
+        point["seconds"] = 0.02
+    (tmp_path / "r.json").write_text(json.dumps(raw))
+    kept = results.load(tmp_path / "r.json")
 
     done = bench("--resume=r.json", "mutex")
     assert done.returncode == 2
