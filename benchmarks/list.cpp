@@ -37,6 +37,7 @@ void write_subject(Json& json, const Entry& subject) {
 void write_list(Json& json) {
   json.text("compiler", compiler);
   json.number("cpus", usable_cpus().size());
+  json.number("most_threads", most_threads);
   json.texts("policies", policy_names());
   json.list("families", [&] {
     for (const Family* family : families()) json.text(nullptr, family->name);
