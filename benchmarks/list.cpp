@@ -1,5 +1,7 @@
 #include "list.hpp"
 
+#include <fairlock/waiting/monitor.hpp>
+
 #include "crew.hpp"
 #include "family.hpp"
 #include "roster.hpp"
@@ -53,6 +55,8 @@ void write_list(Json& json) {
 #ifndef FAIRLOCK_BENCH_CK
     json.text("ck", "not installed: apt-get install libck-dev, then build again");
 #endif
+    if (fairlock::monitor_kind() == fairlock::MonitorKind::none)
+      json.text("monitor", "this CPU has no instruction to watch a line with: the policy `monitor` is `yield` here");
   });
 }
 
