@@ -1,7 +1,7 @@
 # Everything happens in a virtual environment of the project's own. Needed on the machine: Python 3.11
 # or newer with venv and pip, make, and a C++20 compiler; the rest (cmake and ninja too) comes from pip.
 #
-#   make test ARGS="-k twa"                            arguments for pytest, run.py or fairlock check
+#   make test ARGS="-k twa"                            arguments for pytest, fairlock bench short or fairlock check
 #   make test PYTHON=python3.13 VENV=.venv-3.13        another Python, beside the first
 #   make test FAIRLOCK_NO_SYSTEM_PACKAGES=1            never call apt-get
 
@@ -26,7 +26,7 @@ build: $(VENV)/tools.stamp ## build the package and install it in the virtual en
 	@echo "building fairlock"
 	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps .
 
-test: system-packages build $(VENV)/docs.stamp $(VENV)/release.stamp ## set everything up and run all tests
+test: system-packages build $(VENV)/lab.stamp $(VENV)/docs.stamp $(VENV)/release.stamp ## set everything up and run all tests
 	@$(RUN) $(BIN)/pytest $(ARGS)
 
 # Beside the environment of `make test` there may be others, for other Pythons. They have no lab, which takes long to build.
@@ -37,8 +37,8 @@ test-python: $(VENV)/tools.stamp ## build and test the Python types alone (PYTHO
 	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps $(types_only) .
 	@$(RUN) $(BIN)/pytest tests/python $(ARGS)
 
-bench: system-packages build ## set everything up, run the benchmarks and print the comparison
-	@$(RUN) $(BIN)/python benchmarks/run.py $(ARGS)
+bench: system-packages build $(VENV)/lab.stamp ## set everything up, and find out which lock is best on this machine
+	@$(RUN) $(BIN)/fairlock bench short $(ARGS)
 
 check: build ## explore every lock with the model checker (fairlock check)
 	@$(BIN)/fairlock check $(ARGS)
@@ -78,7 +78,7 @@ $(VENV)/tools.stamp: pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 # The same for an optional dependency that not every command needs.
-$(VENV)/docs.stamp $(VENV)/release.stamp: $(VENV)/%.stamp: pyproject.toml | $(VENV)/tools.stamp
+$(VENV)/lab.stamp $(VENV)/docs.stamp $(VENV)/release.stamp: $(VENV)/%.stamp: pyproject.toml | $(VENV)/tools.stamp
 	@echo "installing the tools of '$*' in $(VENV)"
 	@$(BIN)/python -c 'import tomllib; \
 	    print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$*"], sep="\n")' > $(VENV)/$*.txt

@@ -65,8 +65,8 @@ def run(args: argparse.Namespace) -> int:
 def measure(found: Results, path: Path | None, report: Path | None) -> int:
     left = found.left()
     if left:
-        seconds = sum(found.plan.points[i].seconds + found.plan.warm_up for i, _ in left)
-        print(f"{found.plan.workload}: {len(left)} samples, about {clock(1.05 * seconds)}", file=sys.stderr)
+        seconds = sum(harness.work(found.plan, i) for i, _ in left)
+        print(f"{found.plan.workload}: {len(left)} samples, about {clock(seconds)}", file=sys.stderr)
     done = harness.run(found, path)
     if found.samples:
         show(found)

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from fairlock.bench.plan import Wish, points_of
 from fairlock.bench.results import Point
 from fairlock.bench.roster import Roster
-from fairlock.bench.workloads import FIFO_LOCKS, SEMAPHORES, WORKLOADS
+from fairlock.bench.workloads import FIFO_LOCKS, SEMAPHORES, TICKETS_AND_MCS, WORKLOADS
 from fairlock.usage import UsageError
-
-PARKING = "spin-then-park"
 
 
 @dataclass(frozen=True)
@@ -43,9 +41,9 @@ SHORT = Composite(
     "which lock should I use here? A choice of the others in about a minute and a half",
     (
         Piece("uncontended", "uncontended", TABLE_LOCKS, (1,), 0.05, 7),
-        Piece("mutex", "maximum", ("twa", "ticket"), (1,), 0.1, 7),
+        Piece("mutex", "twa", TICKETS_AND_MCS, (1, 2), 0.1, 7),
         Piece("mutex", "capacitor", TAXED, (1,), 0.1, 5),
-        Piece("mutex", "maximum", (*TABLE_LOCKS, "hapax-vw"), (2,), 0.15, 9),
+        Piece("mutex", "maximum", (*TABLE_LOCKS, "hapax-vw"), (2,), 0.15, 7),
         Piece("oversubscribed", "oversubscribed", TABLE_LOCKS, (32,), 1.25, 2),
         Piece("oversubscribed", "oversubscribed", TABLE_LOCKS, (32,), 2.5, 1, hogs=2),
     ),

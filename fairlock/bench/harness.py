@@ -20,6 +20,8 @@ from fairlock.bench.roster import Roster
 from fairlock.bench.workloads import WORKLOADS
 from fairlock.usage import UsageError
 
+A_PROCESS = 0.05  # seconds to start and end one
+
 
 def begin(plan: Plan, command: Sequence[str], roster: Roster | None) -> Results:
     """Return results without samples; nothing that the plan needs is missing."""
@@ -42,11 +44,10 @@ def begin(plan: Plan, command: Sequence[str], roster: Roster | None) -> Results:
 def run(found: Results, path: Path | None) -> bool:
     """Measure what is left of a plan; return whether it is done, or was interrupted."""
     plan, left = found.plan, found.left()
-    work = {i: point.seconds + plan.warm_up for i, point in enumerate(plan.points)}
     start = time.monotonic() - max((sample.at for sample in found.samples), default=0.0)
     cpus = int(found.machine["cpus"])
     try:
-        with Progress(len(left), sum(work[i] for i, _ in left)) as progress:
+        with Progress(len(left), sum(work(plan, i) for i, _ in left)) as progress:
             for i, number in left:
                 point, seed = plan.points[i], seed_of(plan.seed, number)
                 progress.starts(str(point))
@@ -56,10 +57,15 @@ def run(found: Results, path: Path | None) -> bool:
                 found.complete = len(found.samples) == len(plan.order)
                 if path is not None:
                     keep(found, path)
-                progress.ends(work[i])
+                progress.ends(work(plan, i))
     except KeyboardInterrupt:
         return False
     return True
+
+
+def work(plan: Plan, point: int) -> float:
+    """Return about how many seconds a sample takes."""
+    return plan.points[point].seconds + plan.warm_up + A_PROCESS
 
 
 def measure(point: Point, plan: Plan, seed: int) -> Metrics:

@@ -14,6 +14,11 @@ class Measure:
     short: str = ""  # for the head of a column
 
     @property
+    def scales(self) -> bool:
+        """Whether twice as much is twice as good, or as bad."""
+        return bool(self.better) and self.short not in ("slowest/fastest", "Jain")
+
+    @property
     def head(self) -> str:
         return self.short or self.title
 
@@ -56,6 +61,6 @@ def number(value: float) -> str:
         else f"{value:.1f}"
         if size >= 10
         else f"{value:.2f}"
-        if size >= 0.01
-        else f"{value:.2g}"
+        if size >= 0.1
+        else f"{value:.3g}"
     )

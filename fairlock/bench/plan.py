@@ -35,6 +35,8 @@ class Wish:
 
 def points_of(name: str, workload: Workload, wish: Wish, roster: Roster) -> list[Point]:
     """Return what is to be measured of one workload."""
+    if workload.threads == (1,) and set(wish.threads) - {1}:
+        raise UsageError(f"{name} is about one thread: leave --threads out")
     points = []
     for config_name in chosen_configs(name, workload, wish):
         config = workload.configs[config_name]
@@ -45,12 +47,27 @@ def points_of(name: str, workload: Workload, wish: Wish, roster: Roster) -> list
             seconds = wish.seconds or workload.seconds * (workload.beside_hogs if hogs else 1)
             for threads in wish.threads or counts(workload.threads, roster.cpus):
                 for lock, waiting, form in subjects(workload, config, wish, roster):
+                    if lock == workload.control and threads == 1:
+                        continue  # alone it breaks nothing
+                    if not admits(roster, lock, threads, insist=lock in wish.locks):
+                        continue
                     points.append(
                         Point(name, config_name, lock, waiting, form, threads, hogs, seconds, config.family, options)
                     )
     if not points:
         raise UsageError(f"workload {name}: this build has none of its locks: {', '.join(workload.locks)}")
     return points
+
+
+def admits(roster: Roster, lock: str, threads: int, *, insist: bool) -> bool:
+    """Return whether a lock takes so many threads; complain if it was asked for by name."""
+    subject = roster.subjects.get(lock)
+    most = subject.max_threads if subject is not None else None
+    if most is None or threads <= most:
+        return True
+    if insist:
+        raise UsageError(f"{lock} admits at most {most} threads, not {threads}")
+    return False
 
 
 def chosen_configs(name: str, workload: Workload, wish: Wish) -> list[str]:

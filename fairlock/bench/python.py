@@ -6,7 +6,7 @@ that others use too, so read the range. A missed target is printed as missed; th
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -195,8 +195,11 @@ def points_of(rows: Sequence[Row], seconds: float | None) -> list[Point]:
 
 
 def missing(point: Point) -> str:
-    if point.config == "uncontended" and importlib.util.find_spec("pyperf") is None:
-        return "the uncontended rows need pyperf: pip install 'fairlock[lab]'"
+    if point.config == "uncontended":
+        try:
+            importlib.import_module("pyperf")
+        except ImportError:
+            return "the uncontended rows need pyperf: pip install 'fairlock[lab]'"
     return ""
 
 

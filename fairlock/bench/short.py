@@ -1,12 +1,13 @@
-"""The one table of ``fairlock bench short``: which lock should I use here? And the papers' claims, as far as it shows."""
+"""The one table of ``fairlock bench short``: which lock to use here; and the papers' claims, as far as it shows."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fairlock import table
-from fairlock.bench import claims
+from fairlock.bench import claims, tables
 from fairlock.bench.composites import TABLE_LOCKS
 from fairlock.bench.figures import Figure, Table
 from fairlock.bench.measures import number
@@ -24,15 +25,16 @@ COLUMNS: dict[str, tuple[dict[str, object], str, float]] = {
     "alone, ns": (ALONE, "ns", 1),
     "2 threads, M/s": (TWO, "throughput", 1e6),
     "32 threads, k/s": (CROWD, "throughput", 1e3),
-    "slowest/fastest": (CROWD, "fairness", 1),
-    "longest wait, ms": (CROWD, "longest_wait", 1e-3),
+    "slow/fast": (CROWD, "fairness", 1),
+    "wait, ms": (CROWD, "longest_wait", 1e-3),
     "busy: k/s": (BESIDE_HOGS, "throughput", 1e3),
-    "slowest/fastest ": (BESIDE_HOGS, "fairness", 1),
-    "longest wait, ms ": (BESIDE_HOGS, "longest_wait", 1e-3),
+    "slow/fast ": (BESIDE_HOGS, "fairness", 1),
+    "wait, ms ": (BESIDE_HOGS, "longest_wait", 1e-3),
 }
 LEGEND = """\
-alone: an acquire and its release. 2 threads: turns of both together, waiters spin. 32 threads: waiters spin, then sleep.
-busy: the same beside two processes that burn CPU. slowest/fastest: turns of the slowest thread to the fastest one's."""
+alone: an acquire and its release. 2 threads: turns of both together, waiters spin. 32 threads: they spin, then sleep.
+slow/fast: turns of the slowest thread to the fastest one's. wait: the longest. busy: beside 2 processes that burn CPU.\
+"""
 
 
 def print_short(results: Results) -> None:
@@ -41,8 +43,9 @@ def print_short(results: Results) -> None:
     rows = [row for row in rows if any(row[1:])]
     print(f"\n{table.render(['lock', *COLUMNS], rows, right=COLUMNS)}\n\n{LEGEND}")
     if sentences := advice(samples):
-        print("\n" + "\n".join(sentences))
+        print("\n" + textwrap.fill(" ".join(sentences), 118))
     print_claims([results])
+    tables.print_notes(samples)
 
 
 def cell(samples: Table, lock: str, place: dict[str, object], measure: str, unit: float) -> str:
@@ -97,10 +100,7 @@ def advice(samples: Table) -> list[str]:
     even = [one for one in locks if min(one.fairness) >= EVEN and one is not reference]
     if reference is not None and locks:
         best = max(even or locks, key=lambda one: one.rank)
-        if best.rank >= 0.95:
-            gain = f"{best.speed[0]:.1f} times the turns of a {REFERENCE}, {best.speed[1]:.1f} times on a busy machine"
-        else:
-            gain = f"{best.speed[0]:.2f} of the turns of a {REFERENCE}, {best.speed[1]:.2f} on a busy machine"
+        gain = f"{best.speed[0]:.1f} times the turns of a {REFERENCE} ({best.speed[1]:.1f} times on a busy machine)"
         share = f"the slowest thread gets {min(best.fairness):.2f} of the fastest one's turns"
         theirs = f"{min(reference.fairness):.2f} there"
         sentences.append(f"Which one here: {best.lock}. With many threads it has {gain}, and {share} ({theirs}).")
@@ -123,9 +123,10 @@ def strict_order(locks: Sequence[Crowded], best: Crowded, samples: Table) -> lis
         return []
     order = max(fifo, key=lambda one: one.rank)
     cost = best.speed[0] / next(one.speed[0] for one in locks if one.lock == order.lock)
+    gain = f"{order.speed[0]:.1f} times the turns of a {FAIR_REFERENCE}, the C library's only fair mutex"
     return [
-        f"If order matters (always first come, first served): {order.lock}, with {order.speed[0]:.1f} times the turns of a "
-        f"{FAIR_REFERENCE}, the C library's only fair mutex; but {best.lock} has {cost:.0f} times as many."
+        f"If order matters (always first come, first served): {order.lock}, with {gain};"
+        f" but {best.lock} has {cost:.0f} times as many."
     ]
 
 

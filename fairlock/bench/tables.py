@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from fairlock import table
 from fairlock.bench.figures import MOST_OTHER_WORK, Figure, Table, calm
 from fairlock.bench.measures import measure, number
-from fairlock.bench.results import Point, Results
+from fairlock.bench.results import Results
 from fairlock.bench.workloads import WORKLOADS
 
 # In this order, as far as they were measured beside the others.
@@ -56,29 +56,31 @@ def measures_of(workload: str, config: str) -> tuple[str, ...]:
 
 
 def print_config(samples: Table, rows: Sequence[int], measures: Sequence[str]) -> None:
-    threads = sorted({samples.points[i].threads for i in rows})
-    if len(threads) == 1:
-        print(f"{threads[0]} thread{'s' if threads[0] > 1 else ''}{mark(samples, rows)}; spread: between the quartiles")
+    counts = sorted({samples.points[i].threads for i in rows})
+    if len(counts) == 1:
+        print(f"{threads(counts[0])}{mark(samples, rows)}; spread: between the quartiles")
         print(one_place(samples, rows, measures))
         return
     for i, name in enumerate(measures):
-        text = over_threads(samples, rows, name, threads)
+        text = over_threads(samples, rows, name, counts)
         if text:
             better = f" ({measure(name).better} is better)" if measure(name).better else ""
             print(f"{measure(name).title}{better}, by threads; in brackets: between the quartiles")
             print(text + ("" if i + 1 == len(measures) else "\n"))
 
 
-def over_threads(samples: Table, rows: Sequence[int], name: str, threads: Sequence[int]) -> str:
+def over_threads(samples: Table, rows: Sequence[int], name: str, counts: Sequence[int]) -> str:
     """Return a table with a column for each number of threads, and the ratio to pthread's at the last that has CPUs."""
     labels = dict.fromkeys(samples.points[i].label for i in rows)
     place = {(samples.points[i].label, samples.points[i].threads): i for i in rows}
-    heads = {n: f"{n}{mark(samples, [i for i in rows if samples.points[i].threads == n])}" for n in threads}
-    last = max([n for n in threads if not heads[n].endswith(OVERSUBSCRIBED)], default=threads[0])
-    rival = next((name for name in RIVALS if (name, last) in place and len(labels) > 1), None)
+    heads = {n: f"{n}{mark(samples, [i for i in rows if samples.points[i].threads == n])}" for n in counts}
+    last = max([n for n in counts if not heads[n].endswith(OVERSUBSCRIBED)], default=counts[0])
+    # Of fairness and its like, a ratio says nothing, and neither does one to itself.
+    scales = measure(name).scales and len(labels) > 1
+    rival = next((one for one in RIVALS if (one, last) in place and scales), None)
     lines = []
     for label in labels:
-        cells = [cell(samples, place.get((label, n)), name) for n in threads]
+        cells = [cell(samples, place.get((label, n)), name) for n in counts]
         if any(cells):
             mine = place.get((label, last))
             lines.append([label, *cells, *([ratio(samples, mine, place[rival, last], name)] if rival else [])])
@@ -135,8 +137,7 @@ def print_control(samples: Table, rows: Sequence[int]) -> None:
         point = samples.points[i]
         caught = sum(bool(sample.metrics.get("caught")) for sample in samples.samples(i))
         runs = len(samples.samples(i))
-        alone = " (one thread alone cannot break it)" if point.threads == 1 else ""
-        print(f"negative control: {point.label}, {point.threads} threads: caught in {caught} of {runs} runs{alone}")
+        print(f"negative control: {point.label}, {threads(point.threads)}: caught in {caught} of {runs} runs")
 
 
 def print_notes(samples: Table) -> None:
@@ -192,11 +193,14 @@ def cell(samples: Table, point: int | None, name: str) -> str:
     if figure is None or point is None:
         return ""
     flag = DISTURBED if samples.disturbed(point) else ""
-    return f"{measure(name).show(figure.median)} ({spread(figure)}){flag}"
+    more = f" ({spread(figure)})" if figure.runs > 1 else ""
+    return f"{measure(name).show(figure.median)}{more}{flag}"
 
 
 def spread(figure: Figure | None) -> str:
-    return "" if figure is None else f"{100 * figure.spread:.0f}%" if figure.spread < 10 else ">999%"
+    if figure is None or figure.runs == 1:
+        return ""
+    return f"{100 * figure.spread:.0f}%" if figure.spread < 10 else ">999%"
 
 
 def ratio(samples: Table, mine: int | None, theirs: int, name: str) -> str:
@@ -204,5 +208,5 @@ def ratio(samples: Table, mine: int | None, theirs: int, name: str) -> str:
     return f"{figure.median:.2f}" if figure is not None else ""
 
 
-def place(point: Point) -> str:
-    return f"{point.threads} threads" + (f", beside {point.hogs} hogs" if point.hogs else "")
+def threads(count: int) -> str:
+    return f"{count} thread{'' if count == 1 else 's'}"

@@ -1,0 +1,460 @@
+"""``fairlock bench`` through the real native program: plans, order, files, Ctrl-C, bad input. No timings are judged."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairlock import cli
+from fairlock.bench import native, plan, progress, results
+from fairlock.bench.composites import COMPOSITES
+from fairlock.bench.families import ELSEWHERE
+from fairlock.bench.native import SampleError
+from fairlock.bench.roster import Roster, Subject
+from fairlock.bench.workloads import WORKLOADS
+
+PROGRAM = Path(sys.executable).with_name("fairlock")
+ONCE = ("--seconds=0.02", "--runs=1", "--no-references")
+QUICK = (*ONCE, "--threads=2")
+
+Bench = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """Call `fairlock bench` in an empty folder."""
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [PROGRAM, "bench", *arguments]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+
+    return call
+
+
+def succeed(done: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+# --- what is measured ---
+
+
+def test_a_run_of_mutexbench(bench: Bench, tmp_path: Path) -> None:
+    words = ["--config=maximum,twa", "--locks=twa,mcs", "--threads=2", "--seconds=0.05", "--runs=2", "--json=r.json"]
+    done = succeed(bench("mutex", *words))
+    for word in ("twa (spin)", "mcs (spin)", "pthread-mutex", "std-mutex", "pthread-mutex-pi", "results: r.json"):
+        assert word in done.stdout
+    found = results.load(tmp_path / "r.json")
+    assert found.complete
+    assert {"cpu", "cpus", "kernel", "governor", "compiler", "libc", "python", "load"} <= set(found.machine)
+    assert {subject["name"] for subject in found.subjects} >= {"twa", "mcs", "pthread-mutex"}
+    assert [(sample.point, sample.run) for sample in found.samples] == list(found.plan.order)
+    for sample in found.samples:
+        point, metrics = found.plan.points[sample.point], sample.metrics
+        assert metrics["exclusion"] == ("replayed" if point.config == "maximum" else "witnessed")
+        assert len(metrics["counts"]) == point.threads
+        assert metrics["throughput"] == pytest.approx(metrics["episodes"] / metrics["elapsed"], rel=0.01)
+        assert 0 <= metrics["fairness"] <= 1
+        assert sample.oversubscribed == (point.threads > found.machine["cpus"])
+    assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
+
+
+def is_inside(workload: str) -> bool:
+    """Whether `fairlock_bench` alone measures it. Of the others, test_bench_programs.py has smaller forms."""
+    return not any(config.family in ELSEWHERE for config in WORKLOADS[workload].configs.values())
+
+
+@pytest.mark.parametrize("workload", filter(is_inside, WORKLOADS))
+def test_every_workload_runs(bench: Bench, tmp_path: Path, workload: str) -> None:
+    one = WORKLOADS[workload]
+    config = next(iter(one.configs.values()))
+    if config.family not in native.roster().families:
+        pytest.skip(f"this build has no {config.family}")
+    locks = [] if config.subject else [f"--locks={(config.locks or one.locks)[0]}"]
+    threads = [] if one.threads == (1,) else ["--threads=2"]
+    done = bench(workload, *ONCE, *threads, *locks, "--config=all", "--json=r.json")
+    assert succeed(done).stdout
+    found = results.load(tmp_path / "r.json")
+    assert {point.config for point in found.plan.points} == set(one.configs)
+    assert found.complete
+
+
+def test_all_locks_by_name(bench: Bench, tmp_path: Path) -> None:
+    succeed(bench("uncontended", "--locks=all", "--seconds=0.001", "--runs=1", "--json=r.json"))
+    found = results.load(tmp_path / "r.json")
+    names = {point.lock for point in found.plan.points}
+    assert {"twa", "capacitor-lifo", "fair-semaphore", "pthread-mutex"} <= names
+    assert not [name for name in names if name == "broken" or "/" in name]
+
+
+def test_forms_side_by_side(bench: Bench, tmp_path: Path) -> None:
+    succeed(bench("mutex", *QUICK, "--config=rearrival", "--locks=mcs,ticket", "--json=r.json"))
+    found = results.load(tmp_path / "r.json")
+    assert sorted((point.lock, point.form) for point in found.plan.points if point.lock == "mcs") == [
+        ("mcs", "guard"),
+        ("mcs", "mutex"),
+    ]
+    assert all("migrations" in sample.metrics for sample in found.samples)
+
+
+def test_options_reach_the_program(bench: Bench, tmp_path: Path) -> None:
+    words = ["--set=timed", "--set=non-critical=7", "--hogs=1", "--pin", "--waiting=spin-then-park"]
+    succeed(bench("mutex", *QUICK, "--config=maximum", "--locks=twa", *words, "--json=r.json"))
+    found = results.load(tmp_path / "r.json")
+    (sample,) = found.samples
+    (point,) = found.plan.points
+    assert (point.hogs, point.waiting, found.plan.pin) == (1, "spin-then-park", True)
+    assert point.options["non-critical"] == 7
+    assert sample.metrics["longest_wait"] > 0
+
+
+def test_a_lock_that_breaks_stops_the_run(bench: Bench, tmp_path: Path) -> None:
+    done = bench("mutex", "--config=maximum", "--locks=broken", "--threads=4", "--seconds=0.5", "--no-references")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("fairlock: mutex maximum: broken")
+    assert "--lock broken" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_negative_control_is_a_result(bench: Bench, tmp_path: Path) -> None:
+    words = ["--locks=twa", "--threads=1,4", "--seconds=0.5", "--runs=1", "--no-references", "--json=r.json"]
+    done = succeed(bench("locktorture", *words))
+    assert "negative control: broken, 4 threads: caught in 1 of 1 runs" in done.stdout
+    found = results.load(tmp_path / "r.json")
+    caught = [s.metrics["caught"] for s in found.samples if found.plan.points[s.point].lock == "broken"]
+    assert caught == [True]
+
+
+def test_the_short_form(bench: Bench, tmp_path: Path) -> None:
+    done = succeed(bench("short", "--seconds=0.02", "--runs=1"))
+    assert "Which one here: " in done.stdout
+    assert "What the papers report" in done.stdout
+    for lock in ("fair", "twa", "pthread-mutex"):
+        assert f"\n{lock} " in done.stdout
+    assert results.load(tmp_path / "build" / "bench" / "results.json").complete
+
+
+def test_targets(bench: Bench) -> None:
+    done = succeed(bench("targets", "--seconds=0.01", "--runs=1", "--locks=fair,twa,lifo,capacitor-lifo,twa-semaphore"))
+    assert "slowest/fastest, at least 0.9" in done.stdout
+    assert "x pthread-mutex-pi, at least 1.2" in done.stdout
+    assert "ns, at most 2" in done.stdout
+    assert " missed" in done.stdout
+
+
+# --- order and seeds ---
+
+ROSTER = Roster(
+    compiler="a compiler",
+    cpus=2,
+    policies=("spin", "park"),
+    families=("contend",),
+    subjects={
+        name: Subject(name, "lock", "fifo", ("spin", "park"), ("guard",), 4 if name == "mcs" else None)
+        for name in ("twa", "mcs", "ticket", "clh")
+    },
+)
+
+
+def planned(seed: int) -> results.Plan:
+    wish = plan.Wish(configs=("maximum", "moderate"), threads=(1, 2), locks=("twa", "mcs", "ticket", "clh"))
+    points = plan.points_of("mutex", WORKLOADS["mutex"], wish, ROSTER)
+    return plan.make("mutex", [(point, 5) for point in points], seed=seed, warm_up=0.1)
+
+
+def test_the_order_follows_from_the_seed() -> None:
+    assert planned(1) == planned(1)
+    assert planned(1).order != planned(2).order
+    assert len({plan.seed_of(1, run) for run in range(5)}) == 5
+
+
+def test_runs_are_interleaved() -> None:
+    one = planned(7)
+    size = len(one.points)
+    assert size == 16
+    blocks = [one.order[i : i + size] for i in range(0, len(one.order), size)]
+    assert [{run for _, run in block} for block in blocks] == [{0}, {1}, {2}, {3}, {4}]
+    assert all(sorted(i for i, _ in block) == list(range(size)) for block in blocks)
+    assert len({tuple(i for i, _ in block) for block in blocks}) == 5  # in another order each time
+    # Those that are compared come one after the other.
+    places = [(one.points[i].config, one.points[i].threads) for i, _ in blocks[0]]
+    assert sum(a != b for a, b in itertools.pairwise(places)) == 3
+
+
+def test_numbers_of_threads() -> None:
+    assert plan.counts(("..2*cpus",), 2) == [1, 2, 4]
+    assert plan.counts(("..2*cpus",), 6) == [1, 2, 4, 8, 12]
+    assert plan.counts((2, "cpus", "4*cpus"), 2) == [2, 8]
+    assert plan.counts(("..cpus",), 1) == [1]
+
+
+def test_locks_that_take_fewer_threads_are_left_out_unless_named() -> None:
+    everywhere = plan.Wish(configs=("twa",), threads=(8,))
+    points = plan.points_of("mutex", WORKLOADS["mutex"], everywhere, ROSTER)
+    assert {point.lock for point in points} == {"twa", "ticket"}
+    named = plan.Wish(configs=("twa",), threads=(8,), locks=("mcs",))
+    with pytest.raises(plan.UsageError, match="mcs admits at most 4 threads, not 8"):
+        plan.points_of("mutex", WORKLOADS["mutex"], named, ROSTER)
+
+
+def test_a_plan_repeats_from_its_file(bench: Bench, tmp_path: Path) -> None:
+    succeed(
+        bench("mutex", "--config=maximum", "--locks=twa", "--threads=1,2", "--seconds=0.02", "--runs=2", "--json=a")
+    )
+    succeed(bench("--from=a", "--json=b"))
+    first, second = (results.load(tmp_path / name) for name in "ab")
+    assert first.plan == second.plan
+    assert [(s.point, s.run, s.seed) for s in first.samples] == [(s.point, s.run, s.seed) for s in second.samples]
+    assert first.samples != second.samples
+    done = bench("--from=a", "--json=./a")
+    assert done.returncode == 2
+    assert "would replace the file of --from" in done.stderr
+
+
+# --- Ctrl-C and --resume ---
+
+
+def interrupted(tmp_path: Path, *arguments: str) -> tuple[int, str]:
+    """Interrupt a benchmark of a few seconds when it has begun; return its status and what it said."""
+    command = [PROGRAM, "bench", "mutex", "--config=maximum", "--locks=twa,mcs,fair", "--threads=2", "--seconds=0.2"]
+    with subprocess.Popen(
+        [*command, "--runs=8", "--no-references", *arguments],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if "[1/" in process.stderr.readline():
+                break
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    return process.returncode, errors
+
+
+def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(bench: Bench, tmp_path: Path) -> None:
+    status, errors = interrupted(tmp_path, "--json=r.json")
+    assert status == 130
+    kept = results.load(tmp_path / "r.json")
+    assert 0 < len(kept.samples) < len(kept.plan.order)
+    assert not kept.complete
+    assert f"{len(kept.samples)} of {len(kept.plan.order)} samples are in r.json" in errors
+    assert "fairlock bench --resume r.json" in errors
+    assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
+
+    done = bench("--resume=r.json", "mutex")
+    assert done.returncode == 2
+    assert "leave the rest out" in done.stderr
+    succeed(bench("--resume=r.json"))
+    found = results.load(tmp_path / "r.json")
+    assert found.complete
+    assert found.plan == kept.plan
+    assert found.samples[: len(kept.samples)] == kept.samples
+    assert [(s.point, s.run) for s in found.samples] == list(found.plan.order)
+    assert all(s.seed == plan.seed_of(found.plan.seed, s.run) for s in found.samples)
+    before = (tmp_path / "r.json").read_text()
+    succeed(bench("--resume=r.json"))  # nothing is left: prints the tables again
+    assert (tmp_path / "r.json").read_text() == before
+
+
+def test_ctrl_c_without_a_file_makes_one(tmp_path: Path) -> None:
+    status, errors = interrupted(tmp_path)
+    assert status == 130
+    (path,) = tmp_path.iterdir()
+    assert path.name in errors
+    assert results.load(path).samples
+
+
+def test_another_machine_is_not_mixed_in(bench: Bench, tmp_path: Path) -> None:
+    succeed(bench("uncontended", "--locks=twa", "--seconds=0.01", "--runs=1", "--no-references", "--json=r.json"))
+    path = tmp_path / "r.json"
+    raw = json.loads(path.read_text())
+    raw["machine"]["cpu"] = "Z80"
+    raw["samples"], raw["complete"] = [], False
+    path.write_text(json.dumps(raw))
+    done = bench("--resume=r.json")
+    assert done.returncode == 2
+    assert "another machine (cpu: Z80, here" in done.stderr
+    assert json.loads(path.read_text()) == raw
+    succeed(bench("--resume=r.json", "--anyway"))
+    assert results.load(path).complete
+
+
+def test_a_plan_of_another_build(bench: Bench, tmp_path: Path) -> None:
+    succeed(bench("uncontended", "--locks=twa", "--seconds=0.01", "--runs=1", "--no-references", "--json=r.json"))
+    path = tmp_path / "r.json"
+    raw = json.loads(path.read_text())
+    raw["plan"]["points"][0]["lock"] = "no-such-lock"
+    path.write_text(json.dumps(raw))
+    for option in ("--resume", "--from"):
+        done = bench(f"{option}=r.json")
+        assert done.returncode == 2
+        assert "this build of fairlock cannot measure uncontended uncontended: no-such-lock" in done.stderr
+
+
+# --- bad input ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "WORKLOAD is missing"),
+        (["mutexx"], "unknown workload 'mutexx' (did you mean mutex?)"),
+        (["mutex", "--config=maximal"], "unknown config of mutex 'maximal' (did you mean maximum?)"),
+        (["mutex", "--locks=tva"], "unknown lock 'tva' (did you mean twa?)"),
+        (["mutex", "--locks="], "--locks names nothing"),
+        (["mutex", "--waiting=sleep"], "unknown way of waiting 'sleep'"),
+        (["mutex", "--locks=qspinlock", "--waiting=park"], "qspinlock cannot wait by park; it can: "),
+        (["mutex", "--threads=0"], "--threads: numbers from 1 to "),
+        (["mutex", "--threads=-4"], "--threads: numbers from 1 to "),
+        (["mutex", "--threads=two"], "--threads: numbers from 1 to "),
+        (["mutex", "--threads=99999999"], "--threads 99999999: there can be at most "),
+        (["mutex", "--threads=9999999999999"], "--threads: numbers from 1 to "),
+        (["mutex", "--seconds=0"], "--seconds: a number from 0.001 to 3600, not 0.0"),
+        (["mutex", "--seconds=nan"], "--seconds: a number from 0.001 to 3600, not nan"),
+        (["mutex", "--seconds=long"], "--seconds"),
+        (["mutex", "--runs=0"], "--runs: a number from 1 to 1000, not 0"),
+        (["mutex", "--hogs=-1"], "--hogs: a number from 0 to 64, not -1"),
+        (["mutex", "--set=speed=9"], "unknown option 'speed'"),
+        (["mutex", "--set=generator=rand"], "unknown generator 'rand'"),
+        (["mutex", "--set=critical=-1"], "--set critical: a number from 0"),
+        (["mutex", "--set=timed=perhaps"], "--set timed: 'yes' or 'no', not 'perhaps'"),
+        (["mutex", "--colour=red"], "unrecognized arguments: --colour=red"),
+        (["mutex", "--only=Lock"], "--only is for python"),
+        (["mutex", "--json=no/such/folder/r.json"], "cannot write no/such/folder/r.json: there is no folder"),
+        (["mutex", "--json=."], "it is a folder"),
+        (["short", "--threads=4"], "short has its own config, waiting, threads, hogs and options"),
+        (["short", "--locks=clh"], "clh is not measured there"),
+        (["uncontended", "--threads=2"], "uncontended is about one thread"),
+        (["overhead", "--locks=twa"], "overhead leaves no choice of lock"),
+        (["python", "--locks=twa"], "python has its own rows: choose with --only"),
+        (["python", "--pin"], "leave --pin out"),
+        (["--resume=none.json"], "cannot read none.json: No such file or directory"),
+        (["--from=none.json"], "cannot read none.json: No such file or directory"),
+    ],
+)
+def test_bad_input_is_one_line_and_nothing_is_written(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    arguments: list[str],
+    complaint: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    try:
+        status = cli.main(["bench", *arguments])
+    except SystemExit as end:
+        status = int(end.code or 0)
+    said = capsys.readouterr()
+    assert status == 2
+    assert complaint in said.err
+    assert said.err.count("\n") == 1
+    assert not said.out
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_the_native_program_refuses_is_one_line(bench: Bench, tmp_path: Path) -> None:
+    done = bench("mutex", *QUICK, "--config=maximum", "--locks=twa", "--set=permits=2", "--json=r.json")
+    assert done.returncode == 2
+    assert "permits" in done.stderr.splitlines()[-1]
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_the_native_program(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def nowhere() -> Path:
+        raise FileNotFoundError("could not find the native benchmark of fairlock: `make build` installs it in .venv")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(native, "bench_program", nowhere)
+    native.roster.cache_clear()
+    assert cli.main(["bench", "mutex"]) == 2
+    assert capsys.readouterr().err.startswith("fairlock: could not find the native benchmark")
+    assert not list(tmp_path.iterdir())
+    native.roster.cache_clear()
+
+
+def test_locks_of_a_library_that_is_not_installed() -> None:
+    without = Roster("", 2, ("spin",), ("contend",), {}, missing={"ck": "not installed: apt-get install libck-dev"})
+    with pytest.raises(plan.UsageError, match="ck-ticket is not in this build: ck is not installed: apt-get install"):
+        plan.expand("ck-ticket", WORKLOADS["mutex"], without)
+
+
+# --- nothing hangs ---
+
+
+def test_a_process_that_does_not_end_is_ended(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    script = f"sleep 100 & echo $! > {pid}; wait"
+    begin = time.monotonic()
+    with pytest.raises(SampleError, match="no end after 0 s"):
+        native.call(["sh", "-c", script], 0.5)
+    assert time.monotonic() - begin < 30
+    child = int(pid.read_text())
+    for _ in range(100):  # what it started has ended too
+        try:
+            os.kill(child, 0)
+        except ProcessLookupError:
+            return
+        if Path(f"/proc/{child}/stat").read_text().split()[2] == "Z":
+            return
+        time.sleep(0.1)
+    pytest.fail("it still runs")
+
+
+@pytest.mark.parametrize("rich", [True, False])
+def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch, rich: bool) -> None:
+    if rich:
+        pytest.importorskip("rich")
+    else:
+        monkeypatch.setitem(sys.modules, "rich.console", None)
+    written: list[str] = []
+
+    class Terminal:
+        encoding = "utf-8"
+
+        def isatty(self) -> bool:
+            return True
+
+        def write(self, text: str) -> int:
+            written.append(text)
+            return len(text)
+
+        def flush(self) -> None:
+            pass
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    with progress.Progress(2, 4.0) as shown:
+        assert (shown.bar is not None) == rich
+        shown.starts("mutex maximum: twa")
+        shown.ends(2.0)
+        shown.starts("mutex maximum: mcs")
+        if rich:
+            shown.bar.refresh()
+    text = "".join(written)
+    assert "[2/2] mutex maximum: mcs" in text
+    assert "left" in text
+
+
+def test_every_composite_measures_what_there_is() -> None:
+    for composite in COMPOSITES.values():
+        for piece in composite.pieces:
+            assert piece.config in WORKLOADS[piece.workload].configs
+            unknown: list[Any] = [lock for lock in piece.locks if lock not in native.roster().subjects]
+            assert not [lock for lock in unknown if not lock.startswith("ck-")]
