@@ -74,7 +74,7 @@ def is_inside(workload: str) -> bool:
     return not any(config.family in ELSEWHERE for config in WORKLOADS[workload].configs.values())
 
 
-@pytest.mark.parametrize("workload", filter(is_inside, WORKLOADS))
+@pytest.mark.parametrize("workload", [*filter(is_inside, WORKLOADS)])
 def test_every_workload_runs(bench: Bench, tmp_path: Path, workload: str) -> None:
     one = WORKLOADS[workload]
     config = next(iter(one.configs.values()))
