@@ -16,6 +16,7 @@ from fairlock import table
 from fairlock.bench import machine
 from fairlock.bench.figures import Figure, Table
 from fairlock.bench.native import GRACE, SampleError, call
+from fairlock.bench.other_work import OtherWork
 from fairlock.bench.results import Metrics, Option, Plan, Point, Results
 from fairlock.usage import UsageError
 
@@ -209,11 +210,11 @@ def sample(point: Point, plan: Plan, seed: int) -> Metrics:
     body = [str(point.options["body"])] if "body" in point.options else []
     # -P: in a clone, the sources in the current folder would hide the installed package.
     command = [sys.executable, "-P", "-m", "fairlock.bench.one", *words, *body]
+    others = OtherWork()
     status, output, errors = call(command, 2 * point.seconds + 2 * GRACE)
     if status != 0:
         raise SampleError(errors.strip().splitlines()[-1] if errors.strip() else f"ended with status {status}")
-    metrics: Metrics = json.loads(output)
-    return metrics
+    return {**json.loads(output), "other_work": others.share()}
 
 
 # --- the table ---

@@ -75,9 +75,8 @@ def over_threads(samples: Table, rows: Sequence[int], name: str, counts: Sequenc
     place = {(samples.points[i].label, samples.points[i].threads): i for i in rows}
     heads = {n: f"{n}{mark(samples, [i for i in rows if samples.points[i].threads == n])}" for n in counts}
     last = max([n for n in counts if not heads[n].endswith(OVERSUBSCRIBED)], default=counts[0])
-    # Of fairness and its like, a ratio says nothing, and neither does one to itself.
-    scales = measure(name).scales and len(labels) > 1
-    rival = next((one for one in RIVALS if (one, last) in place and scales), None)
+    # Of fairness and its like, a ratio says nothing.
+    rival = next((one for one in RIVALS if (one, last) in place and measure(name).scales and len(labels) > 1), None)
     lines = []
     for label in labels:
         cells = [cell(samples, place.get((label, n)), name) for n in counts]

@@ -1,0 +1,77 @@
+"""Who is ahead at one number of threads, by how much, and whether chance may have decided."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from fairlock.report.data import NEGATIVE_CONTROL, Group
+from fairlock.report.measures import LEADING, MEASURES
+from fairlock.report.noise import Interval, deviation, log_ratios, ratio_in_runs, typical
+
+REFERENCES = ("pthread-mutex", "sem_t", "threading.Lock", "threading.Semaphore", "threading.Condition")
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What took turns, best first, with how many times better the first is than each other."""
+
+    measure: str
+    best: str
+    value: float  # its median
+    ahead: Mapping[str, Interval]  # of the others, the nearest first
+
+    @property
+    def tied(self) -> list[str]:
+        """Those that may be as good."""
+        return [label for label, interval in self.ahead.items() if interval.known and not interval.above(1)]
+
+    @property
+    def clear(self) -> Interval | None:
+        """By how much the first is ahead of the second, if that is no chance."""
+        second = next(iter(self.ahead.values()), None)
+        return second if second is not None and not self.tied and second.known else None
+
+    @property
+    def decided(self) -> bool:
+        """Whether there were runs enough to say anything."""
+        return all(interval.known for interval in self.ahead.values())
+
+
+def rank(values: Mapping[str, Mapping[int, float]], measure: str) -> Contest | None:
+    """Compare what has these values in each run."""
+    more = MEASURES[measure].better == "more"
+    known = {label: runs for label, runs in values.items() if runs and min(runs.values()) > 0}
+    if not known:
+        return None
+    medians = {label: statistics.median(runs.values()) for label, runs in known.items()}
+    order = sorted(known, key=lambda label: medians[label], reverse=more)
+    best = order[0]
+    pairs = {label: (known[best], known[label]) if more else (known[label], known[best]) for label in order[1:]}
+    noise = typical(deviation(log_ratios(*pair)) for pair in pairs.values())
+    found = {label: ratio_in_runs(*pair, noise) for label, pair in pairs.items()}
+    return Contest(measure, best, medians[best], {label: one for label, one in found.items() if one is not None})
+
+
+def leading(group: Group) -> str | None:
+    return next((name for name in LEADING if group.has(name)), None)
+
+
+def contest(group: Group, threads: int, kind: str = "lock") -> Contest | None:
+    """Compare the locks of a group, or its semaphores; the one that is there to be caught does not take part."""
+    measure = leading(group)
+    if measure is None:
+        return None
+    found = {
+        group.labels[i]: group.in_runs(i, measure)
+        for i in group.at(threads)
+        if group.kind(i) == kind and group.points[i].lock != NEGATIVE_CONTROL
+    }
+    return rank(found, measure)
+
+
+def reference(labels: Iterable[str]) -> str | None:
+    """Return what a program would use if it did not choose."""
+    names = list(labels)
+    return next((name for name in REFERENCES if name in names), None)

@@ -1,0 +1,43 @@
+"""Which figures a group has; and figures as files."""
+
+from __future__ import annotations
+
+from fairlock.report.data import Group
+from fairlock.report.histograms import histograms
+from fairlock.report.lines import has_slots, over_slots, over_threads, small_multiples
+from fairlock.report.measures import LEADING, MEASURES
+from fairlock.report.parts import Drawing
+from fairlock.report.rankings import has_loops, loops, ranking
+from fairlock.report.style import Spec
+
+BESIDE = ("fairness", "jain")  # what stands beside the leading measure
+IN_HISTOGRAMS = ("handover.p50", "handover.p99")
+
+
+def drawings(group: Group) -> list[Drawing]:
+    """Return all figures of a group, the most important first."""
+    if has_loops(group):
+        return [loops(group)]
+    measures = [name for name in MEASURES if group.has(name) and name not in IN_HISTOGRAMS]
+    leading = next((name for name in LEADING if name in measures), None)
+    others = [name for name in measures if name != leading]
+    found: list[Drawing] = []
+    if has_slots(group):
+        found.append(over_slots(group))
+    elif len(group.threads) == 1:
+        found += [ranking(group, name) for name in [leading, *others] if name]
+    else:
+        if leading is not None:
+            found.append(over_threads(group, leading, "main"))
+        found += [over_threads(group, name, "side" if name in BESIDE and leading else "half") for name in others]
+        if leading is not None and len(group.series) > 2:
+            found.append(small_multiples(group, leading))
+    return [*found, *histograms(group)]
+
+
+def for_file(drawing: Drawing) -> Spec:
+    """Return the specification with a size and a title of its own."""
+    spec: Spec = {**drawing.spec, "title": drawing.title}
+    if spec.get("width") == "container":
+        spec |= {"width": 620, "height": drawing.tall or spec["height"]}
+    return spec

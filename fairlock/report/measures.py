@@ -1,0 +1,72 @@
+"""What is measured: how it is called, written and drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
+
+
+def si(value: float, digits: int = 3) -> str:
+    """Return a number as people write it: 12.3M, 456k, 0."""
+    if not value:
+        return "0"
+    scale, prefix = next(((s, p) for s, p in PREFIXES if abs(value) >= s), PREFIXES[-1])
+    short = f"{value / scale:.{digits}g}"
+    if "e" in short:  # 999.7 with three digits
+        return si(float(f"{value:.{digits}g}"), digits)
+    return short + prefix
+
+
+def nanoseconds(value: float) -> str:
+    for scale, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if value >= scale:
+            return f"{value / scale:.3g} {unit}"
+    return f"{value:.3g} ns"
+
+
+@dataclass(frozen=True)
+class Measure:
+    title: str
+    axis: str
+    better: Literal["more", "less"] | None
+    written: Literal["si", "share", "seconds", "ns", "plain"]
+    scale: Literal["paper", "share", "log", "zero"]  # paper: as the workload's figure has it
+
+    @property
+    def tick(self) -> str:
+        """How numbers are written at an axis, for d3-format."""
+        return "~s" if self.written == "si" else "~g"
+
+    def write(self, value: float) -> str:
+        match self.written:
+            case "si":
+                return si(value)
+            case "share":
+                return f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+            case "seconds":
+                return nanoseconds(value * 1e9)
+            case "ns":
+                return nanoseconds(value)
+            case "plain":
+                return f"{value:.3g}"
+
+
+MEASURES = {
+    "throughput": Measure("Throughput", "episodes a second", "more", "si", "paper"),
+    "phases": Measure("Phases", "phases a second", "more", "si", "paper"),
+    "ns": Measure("Uncontended", "nanoseconds for an acquire and its release", "less", "ns", "zero"),
+    "fairness": Measure("Fairness", "slowest thread / fastest", "more", "share", "share"),
+    "jain": Measure("Jain's index", "1: all threads got the same", "more", "share", "share"),
+    "longest_wait": Measure("Longest wait", "longest wait of any thread", "less", "seconds", "log"),
+    "handover.p50": Measure("Hand-over, median", "from release to the next entry", "less", "ns", "log"),
+    "handover.p99": Measure("Hand-over, 99th percentile", "from release to the next entry", "less", "ns", "log"),
+    "migrations": Measure("Migrations", "hand-overs to another thread, per episode", None, "share", "share"),
+    "perf.cycles": Measure("Cycles", "processor cycles per episode", "less", "plain", "paper"),
+    "perf.instructions": Measure("Instructions", "instructions per episode", "less", "plain", "paper"),
+    "perf.cache_misses": Measure("Cache misses", "cache misses per episode", "less", "plain", "zero"),
+}
+
+# What a group is judged by: the first of these that it has.
+LEADING = ("phases", "throughput", "ns")

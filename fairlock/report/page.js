@@ -1,0 +1,159 @@
+"use strict";
+// The figures: drawn with the colours of the reader's theme, as wide as their place, without the locks that are switched off.
+
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const hidden = new Set();
+  const drawn = new Map(); // place -> what vegaEmbed returned
+  const AXIS = 56, GAP = 18; // pixels, of small figures side by side
+
+  const swap = (text, colours) => text.replace(/#[0-9a-f]{6}\b/g, (colour) => colours[colour] ?? colour);
+
+  function specification(name, width, excess = 0) {
+    // The buttons at the top are the key of all figures; the widest have one of their own beside them.
+    const keyed = width > 600 && !data.figures[name].facet;
+    const plain = JSON.stringify(data.figures[name], (key, value) => (key === "legend" && !keyed ? null : value));
+    const spec = JSON.parse(dark.matches ? swap(plain, data.dark) : plain);
+    if (spec.facet) {
+      // The names of rows, if there are any, stand beside the first column only.
+      const names = spec.spec.height.step ? 130 : AXIS;
+      const panels = new Set(spec.data.values.map((row) => row[spec.facet.field])).size;
+      const narrowest = spec.spec.height > 150 ? 240 : width < 500 ? 112 : 168;
+      const fit = Math.max(1, Math.floor((width - names + GAP) / (narrowest + GAP)));
+      spec.columns = Math.min(fit, panels);
+      const share = (width - names - (spec.columns - 1) * GAP) / spec.columns - 4;
+      spec.spec.width = Math.max(80, Math.min(Math.floor(share) - Math.ceil(excess / spec.columns), 420));
+      spec.facet.header.labelLimit = spec.spec.width;
+    }
+    return spec;
+  }
+
+  async function draw(place) {
+    const name = place.dataset.figure;
+    const spec = specification(name, place.clientWidth);
+    drawn.get(place)?.finalize();
+    let result = await embed(place, name, spec);
+    const excess = place.querySelector("svg").width.baseVal.value - place.clientWidth;
+    if (spec.facet && excess > 0) {
+      // The axis was wider than thought.
+      result.finalize();
+      result = await embed(place, name, specification(name, place.clientWidth, excess));
+    }
+    drawn.set(place, result);
+    place.dataset.width = place.clientWidth;
+    if (hidden.size) await result.view.signal("hidden", [...hidden]).runAsync();
+  }
+
+  const embed = (place, name, spec) =>
+    vegaEmbed(place, spec, {
+      config: { ...(dark.matches ? data.configs.dark : data.configs.light), background: null },
+      renderer: "svg",
+      actions: { export: true, source: false, compiled: false, editor: false },
+      downloadFileName: name,
+      tooltip: { theme: dark.matches ? "dark" : "light" },
+    });
+
+  const places = () => [...document.querySelectorAll(".plot")].filter((place) => place.clientWidth > 0);
+
+  let pass = 0;
+  async function drawAll(which = () => true) {
+    const mine = ++pass;
+    delete document.documentElement.dataset.ready;
+    for (const place of places().filter(which)) {
+      await draw(place);
+      await new Promise((done) => setTimeout(done)); // the page stays usable meanwhile
+      if (mine !== pass) return; // the theme or the width changed again
+    }
+    document.documentElement.dataset.ready = "yes";
+  }
+
+  // --- switching locks ---
+
+  const chips = [...document.querySelectorAll(".chips button[data-lock]")];
+
+  async function apply() {
+    for (const chip of chips) chip.setAttribute("aria-pressed", String(!hidden.has(chip.dataset.lock)));
+    await Promise.all([...drawn.values()].map(({ view }) => view.signal("hidden", [...hidden]).runAsync()));
+  }
+
+  for (const chip of chips) {
+    const lock = chip.dataset.lock;
+    chip.addEventListener("click", () => {
+      hidden.has(lock) ? hidden.delete(lock) : hidden.add(lock);
+      apply();
+    });
+    chip.addEventListener("dblclick", () => {
+      hidden.clear();
+      chips.filter((other) => other !== chip).forEach((other) => hidden.add(other.dataset.lock));
+      apply();
+    });
+  }
+  document.querySelector(".chips .all")?.addEventListener("click", () => {
+    hidden.clear();
+    apply();
+  });
+  document.querySelector(".chips .none")?.addEventListener("click", () => {
+    chips.forEach((chip) => hidden.add(chip.dataset.lock));
+    apply();
+  });
+
+  // A click on a figure's own key does the same as the button.
+  document.addEventListener("click", (event) => {
+    const entry = event.target.closest?.(".role-legend-label text, .role-legend-symbol path");
+    const place = entry?.closest(".plot");
+    if (!place) return;
+    const row = [...entry.closest(".role-legend").querySelectorAll(`.${entry.parentNode.classList[1]} > *`)].indexOf(entry);
+    const label = entry.closest(".role-legend").querySelectorAll(".role-legend-label text")[row].textContent;
+    const lock = data.figures[place.dataset.figure].data.values.find((one) => one.label === label)?.lock;
+    chips.find((chip) => chip.dataset.lock === lock)?.click();
+  });
+
+  // --- all samples, built only for those who ask ---
+
+  document.getElementById("samples")?.addEventListener(
+    "toggle",
+    (event) => {
+      const table = event.target.querySelector("table");
+      const body = table.createTBody();
+      for (const row of data.samples) {
+        const line = body.insertRow();
+        for (const value of row) line.insertCell().textContent = value ?? "";
+      }
+    },
+    { once: true },
+  );
+
+  // --- theme, width, paper ---
+
+  dark.addEventListener("change", () => drawAll());
+
+  let waiting;
+  addEventListener("resize", () => {
+    clearTimeout(waiting);
+    const narrower = (place) => Math.abs(place.clientWidth - place.dataset.width) > 8 && data.figures[place.dataset.figure].facet;
+    waiting = setTimeout(() => places().some(narrower) && drawAll(narrower), 250);
+  });
+
+  document.addEventListener(
+    "toggle",
+    (event) => event.target.open && drawAll((place) => event.target.contains(place) && !drawn.has(place)),
+    true,
+  );
+
+  // Paper is white: what is drawn for a dark page gets the light colours while it is printed.
+  const recolour = (colours) => {
+    for (const mark of document.querySelectorAll(".plot svg [fill], .plot svg [stroke]")) {
+      for (const name of ["fill", "stroke"]) {
+        const colour = mark.getAttribute(name);
+        if (colour && colours[colour.toLowerCase()]) mark.setAttribute(name, colours[colour.toLowerCase()]);
+      }
+    }
+  };
+  const invert = (colours) => Object.fromEntries(Object.entries(colours).map(([light, other]) => [other, light]));
+  const everything = { ...data.dark, ...data.neutral };
+  addEventListener("beforeprint", () => dark.matches && recolour(invert(everything)));
+  addEventListener("afterprint", () => dark.matches && recolour(everything));
+
+  drawAll();
+})();
