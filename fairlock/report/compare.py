@@ -9,11 +9,13 @@ from typing import Any, Literal
 
 from fairlock import table
 from fairlock.bench.results import Point
+from fairlock.report.contest import leading
 from fairlock.report.data import NEGATIVE_CONTROL, Group, Source, groups_of
-from fairlock.report.measures import LEADING, MEASURES
+from fairlock.report.measures import MEASURES
 from fairlock.report.noise import FEWEST_RUNS, Interval, deviation, difference, logs, median, ratio, typical
-from fairlock.report.parts import Drawing, Row, counted, digits, panels, sentence, slug
+from fairlock.report.parts import Drawing, Row, digits, panels, slug
 from fairlock.report.style import SYSTEM, Spec, look
+from fairlock.report.words import counted, sentence
 
 Verdict = Literal[
     "faster", "slower", "fairer", "less fair", "no difference beyond the noise", "cannot tell: too few runs"
@@ -138,8 +140,9 @@ def compare(old: Source, new: Source) -> Comparison:
             seen.add(key(point))
             if key(point) in before and point.lock != NEGATIVE_CONTROL:
                 pairs.append((i, before[key(point)]))
-        for measure in (*[name for name in LEADING if group.has(name)][:1], FAIRNESS):
-            changes += changes_of(group, pairs, measure, many)
+        for measure in (leading(group), FAIRNESS):
+            if measure is not None:
+                changes += changes_of(group, pairs, measure, many)
     only = [f"{point} only in {old.path.name}" for point in points_of(old) if key(point) not in seen]
     only += [f"{point} only in {new.path.name}" for point in points_of(new) if key(point) not in before]
     return Comparison(old, new, changes, only, list(differences(old, new)))

@@ -8,8 +8,9 @@ from itertools import pairwise
 from fairlock.bench.figures import percentile
 from fairlock.report.data import Group, lock_of
 from fairlock.report.measures import nanoseconds
-from fairlock.report.parts import TIME, Drawing, Row, bare, colour, counted, digits, few_lines, panels, sentence, slug
+from fairlock.report.parts import TIME, Drawing, Row, bare, colour, digits, few_lines, panels, slug
 from fairlock.report.style import Spec
+from fairlock.report.words import counted, sentence
 
 KINDS = {
     "handover": ("Hand-over", "from just before release to the next thread's entry"),

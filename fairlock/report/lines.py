@@ -13,13 +13,11 @@ from fairlock.report.parts import (
     bare,
     best_words,
     colour,
-    counted,
     dash,
     panels,
     plain,
     region,
     rows_of,
-    sentence,
     shape,
     slug,
     tooltip,
@@ -27,6 +25,7 @@ from fairlock.report.parts import (
     y_values,
 )
 from fairlock.report.style import DASHES, Spec, look
+from fairlock.report.words import counted, sentence
 
 HEIGHTS = {"main": 372, "side": 124, "half": 220}
 

@@ -49,6 +49,7 @@
     vegaEmbed(place, spec, {
       config: { ...(dark.matches ? data.configs.dark : data.configs.light), background: null },
       renderer: "svg",
+      logLevel: 1, // errors: that a figure is empty when all its locks are off is none
       actions: { export: true, source: false, compiled: false, editor: false },
       downloadFileName: name,
       tooltip: { theme: dark.matches ? "dark" : "light" },

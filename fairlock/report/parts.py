@@ -15,6 +15,7 @@ from fairlock.bench.figures import Figure
 from fairlock.report.data import Group, lock_of
 from fairlock.report.measures import MEASURES, Measure
 from fairlock.report.style import DASHED, DASHES, SOLID, Spec, look
+from fairlock.report.words import counted
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name, which nobody opens
 Row = dict[str, Any]
@@ -238,14 +239,6 @@ def best_words(rows: Sequence[Row], measure: Measure) -> str:
         best = choose((row for row in rows if row["threads"] == threads), key=lambda row: row["value"])
         words.append(f"{best['label']} with {best['median']} at {counted(threads, 'thread')}")
     return f"Best medians: {'; '.join(words)}."
-
-
-def counted(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
-
-
-def sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
 
 
 def slug(*words: object) -> str:

@@ -8,17 +8,14 @@ from typing import Any
 
 from fairlock.bench.figures import value_of
 from fairlock.report import compare
+from fairlock.report.advice import advice
 from fairlock.report.data import Group, Source
 from fairlock.report.html import classes, more, pill, rich, table
 from fairlock.report.measures import MEASURES
 from fairlock.report.noise import FEWEST_RUNS
-from fairlock.report.parts import Drawing, counted, digits
-from fairlock.report.summary import Win, advice, notes, times, wins
-
-
-def capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
+from fairlock.report.parts import Drawing, digits
+from fairlock.report.summary import Win, notes, wins
+from fairlock.report.words import capital, counted, times
 
 # --- in short ---
 
@@ -55,7 +52,7 @@ def winners(found: Sequence[Win]) -> str:
         regimes: dict[int, Win] = {}
         for win in mine:
             regimes[0 if win.threads == 1 else 2 if group.oversubscribed(win.threads) else 1] = win
-        of = f"<small>{kind}s</small>" if len(group.kinds) > 1 else ""
+        of = f"<small>{escape(kind)}</small>" if len(group.kinds) > 1 else ""
         cells = [winner(regimes[i]) if i in regimes else "" for i in range(3)]
         lines.append([f'<a href="#{slug}">{escape(group.title)}</a>{of}', *cells])
     heads = ["who won where", "alone", "a CPU for each thread", "more threads than CPUs"]
@@ -72,7 +69,7 @@ def winner(win: Win) -> str:
     words = win.words
     if win.against is not None and win.against[0] not in words:
         usual, ratio = win.against
-        words += f"; {times(ratio)} {usual}"
+        words += f"; {times(ratio)} {win.better} {usual}"
     return f"<b>{escape(win.contest.best)}</b> {escape(win.value)}{threads}<small>{escape(words)}</small>"
 
 
@@ -131,7 +128,7 @@ def numbers(group: Group) -> str:
         for name in measures:
             one, write = group.figure(i, name), MEASURES[name].write
             cells.append(f"{write(one.median)}<small>{write(one.low)} to {write(one.high)}</small>" if one else "")
-        rows.append([escape(group.labels[i]), str(point.threads), *cells, str(len(group.source.table.runs(i)))])
+        rows.append([escape(group.labels[i]), str(point.threads), *cells, str(len(group.source.table.samples(i)))])
     heads = ["lock", "threads", *(MEASURES[name].title for name in measures), "runs"]
     return table(heads, rows, numbers=range(1, len(heads)), kind="tight")
 
