@@ -118,7 +118,7 @@ def test_disturbance_is_said_and_left_out() -> None:
     (group,) = groups_of([source(results)])
     assert len(group.in_runs(0, "throughput")) == 3  # the calm ones
     always = report_data.results(points, change=lambda _, found, __: found.update(other_work=0.5))
-    assert "Do not rely on it" in words(always)
+    assert all(one.disturbed for one in advice.advice(groups_of([source(always)])))
 
 
 def test_the_negative_control_must_be_caught() -> None:

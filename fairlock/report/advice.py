@@ -27,6 +27,7 @@ class Advice:
     kind: str  # of lock
     text: str
     where: str  # it was measured
+    disturbed: bool  # most of its samples
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def advice(groups: Sequence[Group]) -> Iterator[Advice]:
                 names = list(dict.fromkeys(group.title for group, _ in places))
                 counts = sorted({threads for _, threads in places})
                 measured = f"{listed(names)}, {listed([str(n) for n in counts])} threads"
-                yield Advice(kind, take(found, where) + caution(places), measured)
+                yield Advice(kind, take(found, where), measured, disturbed(places))
 
 
 # --- where to look ---
@@ -90,13 +91,10 @@ def field(places: Sequence[Place], kind: str) -> list[Place]:
     return entrants[max(entrants, key=worth)] if entrants else []
 
 
-def caution(places: Sequence[Place]) -> str:
-    samples = [
-        sample for group, threads in places for i in group.at(threads) for sample in group.source.table.samples(i)
-    ]
-    if sum(not calm(sample) for sample in samples) <= len(samples) / 2:
-        return ""
-    return " Do not rely on it: other work disturbed most of these samples. Measure again on an idle machine."
+def disturbed(places: Sequence[Place]) -> bool:
+    numbers = [(group, i) for group, threads in places for i in group.at(threads)]
+    samples = [sample for group, i in numbers for sample in group.source.table.samples(i)]
+    return sum(not calm(sample) for sample in samples) > len(samples) / 2
 
 
 # --- how the locks did ---

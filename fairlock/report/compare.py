@@ -22,6 +22,7 @@ Verdict = Literal[
 ]
 NOISE: Verdict = "no difference beyond the noise"
 UNKNOWN: Verdict = "cannot tell: too few runs"
+CHANGED: tuple[Verdict, ...] = ("slower", "less fair", "faster", "fairer")
 FAIRNESS = "fairness"
 SMALLEST = 0.02  # differences of fairness below this are of no interest to anybody
 
@@ -79,9 +80,7 @@ class Comparison:
     def words(self) -> str:
         """What happened, in a sentence or two."""
         found = Counter(change.verdict for change in self.changes)
-        parts = [
-            f"{found[verdict]} {verdict}" for verdict in ("slower", "faster", "less fair", "fairer") if found[verdict]
-        ]
+        parts = [f"{found[verdict]} {verdict}" for verdict in CHANGED if found[verdict]]
         told = (
             f"Of {counted(len(self.changes), 'comparison')}: {', '.join(parts)}."
             if parts
@@ -283,7 +282,7 @@ def drawing(changes: Sequence[Change], title: str) -> Drawing:
         "field": "value",
         "type": "quantitative",
         "scale": scale,
-        "axis": {"title": None, "grid": True, "domain": False, "tickCount": 4, "format": "+.2~f" if fair else ".2~f"},
+        "axis": {"title": None, "grid": True, "domain": False, "tickCount": 4, "format": ".2~f"},
     }
     tint = {
         "field": "way",
@@ -327,6 +326,7 @@ def drawing(changes: Sequence[Change], title: str) -> Drawing:
         f"{sentence(what)[:-1]}, and where it lies 95 of 100 times. Blue, up: better; red, down: worse; grey: noise.",
         spec,
         "whole",
+        folded=not any(one.verdict in CHANGED for one in changes),
     )
 
 

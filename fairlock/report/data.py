@@ -86,7 +86,7 @@ class Group:
     @cached_property
     def series(self) -> dict[str, Point]:
         """The lines of a figure: each label, and a point that has it."""
-        return {text: self.points[i] for i, text in self.labels.items()}
+        return {text: self.points[i] for i, text in self.labels.items() if self.points[i].lock != NEGATIVE_CONTROL}
 
     def samples(self) -> Iterable[Sample]:
         return (sample for i in self.numbers for sample in self.source.table.samples(i))

@@ -20,7 +20,8 @@ def drawings(group: Group) -> list[Drawing]:
     if has_loops(group):
         return [loops(group)]
     leading = leading_of(group)
-    others = [name for name in MEASURES if group.has(name) and name not in (leading, *IN_HISTOGRAMS)]
+    order = (*BESIDE, *(name for name in MEASURES if name not in BESIDE))
+    others = [name for name in order if group.has(name) and name not in (leading, *IN_HISTOGRAMS)]
     if leading == "ns":  # one thread: the rest says nothing
         others = []
     found: list[Drawing] = []

@@ -15,7 +15,7 @@ from fairlock.report.data import Group, Source, locks_of
 from fairlock.report.html import swatch
 from fairlock.report.parts import Drawing
 from fairlock.report.sections import comparison_section, group_section, sample_rows, samples_section, summary_section
-from fairlock.report.words import counted
+from fairlock.report.words import counted, listed
 
 # Nothing may be fetched, whatever is in the figures. Vega compiles its expressions, hence unsafe-eval.
 POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -103,7 +103,7 @@ def embedded(value: object) -> str:
 
 
 def what(sources: Sequence[Source]) -> str:
-    return ", ".join(dict.fromkeys(source.results.plan.workload for source in sources))
+    return listed(list(dict.fromkeys(source.results.plan.workload for source in sources)))
 
 
 def machine(sources: Sequence[Source]) -> str:

@@ -20,6 +20,9 @@ from fairlock.report.words import capital, counted, times
 # --- in short ---
 
 
+NOT_RELIABLE = "Do not rely on this: other work disturbed most of the samples. Measure again on an idle machine."
+
+
 def summary_section(sources: Sequence[Source], groups: Sequence[Group]) -> str:
     found = list(advice(groups))
     told = "".join(
@@ -27,6 +30,8 @@ def summary_section(sources: Sequence[Source], groups: Sequence[Group]) -> str:
         f'<span class="quiet small where">Measured in {escape(one.where)}.</span></p>'
         for one in found
     )
+    if any(one.disturbed for one in found):
+        told = f'<p class="warning">{NOT_RELIABLE}</p>{told}'
     if not found:
         told = "<p>Nothing here says which lock to use: no two locks contended for turns.</p>"
     items = "".join(
@@ -156,7 +161,8 @@ def comparison_section(comparison: compare.Comparison, drawings: Sequence[Drawin
 <p class="quiet small">{rule} The other figures of this page are those of {new}.</p>
 <ul class="notes">{"".join(others)}</ul>
 {changes_table(changed) if changed else ""}
-{more("All comparisons", figures(drawings) + changes_table(comparison.changes))}
+{figures([one for one in drawings if not one.folded])}
+{more("All comparisons", figures([one for one in drawings if one.folded]) + changes_table(comparison.changes))}
 </div>"""
 
 
