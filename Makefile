@@ -24,7 +24,7 @@ help: ## print this list
 
 build: $(VENV)/tools.stamp ## build the package and install it in the virtual environment
 	@echo "building fairlock"
-	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps .
+	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps -C cmake.define.FAIRLOCK_CHECKER=ON .
 
 test: system-packages build $(VENV)/lab.stamp $(VENV)/docs.stamp $(VENV)/release.stamp ## set everything up and run all tests
 	@$(RUN) $(BIN)/pytest $(ARGS)
@@ -37,7 +37,13 @@ test-python: $(VENV)/tools.stamp ## build and test the Python types alone (PYTHO
 	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps $(types_only) .
 	@$(RUN) $(BIN)/pytest tests/python $(ARGS)
 
-bench: system-packages build $(VENV)/lab.stamp ## set everything up, and find out which lock is best on this machine
+# On a fresh machine this is the first that people try: it builds only what it needs. Where the checker is there, it stays.
+with_checker = $(if $(wildcard $(VENV)/lib/python*/site-packages/fairlock/_lab.*),ON,OFF)
+
+bench: $(VENV)/build.stamp $(VENV)/lab.stamp ## set up what it takes, and find out which lock is best on this machine
+	@tools/system-packages bench || true
+	@echo "building fairlock"
+	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps -C cmake.define.FAIRLOCK_CHECKER=$(with_checker) .
 	@$(RUN) $(BIN)/fairlock bench short $(ARGS)
 
 check: build ## explore every lock with the model checker (fairlock check)
@@ -69,16 +75,19 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "could not create $(VENV) (on Debian: apt install python3-venv)" >&2; exit 1; }
 
 # What the build and the tests need is listed in pyproject.toml, and only there.
-$(VENV)/tools.stamp: pyproject.toml | $(VENV)/bin/python
-	@echo "installing build and test tools in $(VENV)"
+$(VENV)/build.stamp: pyproject.toml | $(VENV)/bin/python
+	@echo "installing the tools of the build in $(VENV)"
 	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
-	    print(*p["build-system"]["requires"], *p["project"]["optional-dependencies"]["dev"], sep="\n")' \
-	    > $(VENV)/tools.txt
-	@$(PIP) install --quiet -r $(VENV)/tools.txt
+	    print(*p["build-system"]["requires"], *p["project"]["optional-dependencies"]["build"], sep="\n")' \
+	    > $(VENV)/build.txt
+	@$(PIP) install --quiet -r $(VENV)/build.txt
 	@touch $@
 
-# The same for an optional dependency that not every command needs.
-$(VENV)/lab.stamp $(VENV)/docs.stamp $(VENV)/release.stamp: $(VENV)/%.stamp: pyproject.toml | $(VENV)/tools.stamp
+$(VENV)/tools.stamp: $(VENV)/build.stamp $(VENV)/dev.stamp
+	@touch $@
+
+# The same for the optional dependencies, which not every command needs.
+$(VENV)/dev.stamp $(VENV)/lab.stamp $(VENV)/docs.stamp $(VENV)/release.stamp: $(VENV)/%.stamp: pyproject.toml | $(VENV)/build.stamp
 	@echo "installing the tools of '$*' in $(VENV)"
 	@$(BIN)/python -c 'import tomllib; \
 	    print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$*"], sep="\n")' > $(VENV)/$*.txt

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common.hpp"
-#include "ticks.hpp"
+#include "sections.hpp"
 
 namespace bench {
 
@@ -14,16 +14,16 @@ class Batches {
  public:
   static constexpr std::uint64_t episodes = 1000;  // of a batch
 
+  // Until the window opens it is done, but not counted.
   template <class F>
-  void time(F&& batch) {
+  void time(const Window& window, F&& batch) {
     const Ticks from = ticks();
     batch();
     const Ticks took = ticks() - from;
+    if (from < window.opens.load(std::memory_order_relaxed)) return;
     if (times_.size() < most) times_.push_back(static_cast<double>(took));
     else times_[next_++ % most] = static_cast<double>(took);
   }
-
-  void clear() { times_.clear(); }
 
   double nanoseconds() const {
     return times_.empty() ? 0 : median(times_) / static_cast<double>(episodes) * 1e9 / ticks_per_second();

@@ -3,24 +3,24 @@
 #include "family.hpp"
 
 namespace bench {
+namespace {
 
-const Family contend{"contend", "threads that want one lock all the time", [](Arguments& arguments, Json& json) {
+void run(Arguments& arguments, Json& json) {
   const Settings settings(arguments);
   Wanted wanted(arguments, settings);
-  wanted.sections.ask_for_work(arguments);
-  wanted.sections.ask_for_notes(arguments);
+  wanted.sections.ask(arguments);
   arguments.finish();
 
   Crew crew(settings);
   Contest contest(wanted, crew);
-  std::vector<Member*> members;
-  for (unsigned i = 0; i < settings.threads; ++i) members.push_back(&contest.join(i));
+  const auto members = contest.join_all();
   const auto sample = crew.measure([&](unsigned i) { contest.lock().work(*members[i]); });
   contest.check();
-  crew.write_done(json, sample);
-  contest.write(json);
-  crew.write_spent(json, sample);
-  wanted.write(json);
-}};
+  contest.write(json, sample);
+}
+
+}  // namespace
+
+const Family contend{"contend", "threads that want one lock all the time", run};
 
 }  // namespace bench

@@ -57,6 +57,12 @@ Member& Contest::join(unsigned thread, std::atomic<std::uint64_t>& tally, const 
   return *members_.back();
 }
 
+std::vector<Member*> Contest::join_all() {
+  std::vector<Member*> all;
+  for (unsigned i = 0; i < wanted_.settings.threads; ++i) all.push_back(&join(i));
+  return all;
+}
+
 void Contest::check() const {
   std::uint64_t episodes = 0;
   for (const auto& member : members_) episodes += member->tally.load();
@@ -67,16 +73,23 @@ void Contest::check() const {
     const auto steps = episodes * wanted_.sections.critical;
     Generator replay(wanted_.sections.generator, wanted_.settings.seed);
     replay.skip(steps);
-    if (!(replay == data_->generator)) inside("the shared generator is not where " + std::to_string(steps) + " steps lead");
+    if (!(replay == data_->generator))
+      inside("the shared generator is not where " + std::to_string(steps) + " steps lead");
   } else if (wanted_.exclusion() == Wanted::Exclusion::witnessed && data_->witness != episodes) {
     inside(std::to_string(episodes) + " episodes, but the witness counted " + std::to_string(data_->witness));
   }
 }
 
-void Contest::write(Json& json) const {
-  const auto& sections = wanted_.sections;
+void Contest::write(Json& json, const Sample& sample) const {
   constexpr const char* names[] = {"replayed", "witnessed", "not asked"};
+  crew_.write_done(json, sample);
   json.text("exclusion", names[static_cast<int>(wanted_.exclusion())]);
+  write_notes(json);
+  crew_.write_spent(json, sample);
+  wanted_.write(json);
+}
+
+void Contest::write_notes(Json& json) const {
   Ticks longest = 0;
   Histogram waits, handovers;
   std::uint64_t migrations = 0, noted = 0;
@@ -87,14 +100,18 @@ void Contest::write(Json& json) const {
     migrations += member->migrations;
     noted += member->noted;
   }
-  const auto histogram = [&](const char* key, bool wanted, const Histogram& one) {
-    wanted ? one.write(json, key) : json.null(key);
+  const auto& asked = wanted_.sections;
+  const double seconds = asked.timed ? static_cast<double>(longest) / ticks_per_second() : 0;
+  const auto number = [&](const char* key, bool wanted, double value) {
+    wanted ? json.number(key, value) : json.null(key);
   };
-  sections.timed ? json.number("longest_wait", static_cast<double>(longest) / ticks_per_second()) : json.null("longest_wait");
-  histogram("waits", sections.timed, waits);
-  histogram("handover", sections.handover, handovers);
-  const bool migrated = sections.migrations && noted != 0;
-  migrated ? json.number("migrations", static_cast<double>(migrations) / static_cast<double>(noted)) : json.null("migrations");
+  const auto histogram = [&](const char* key, bool wanted, const Histogram& times) {
+    wanted ? times.write(json, key) : json.null(key);
+  };
+  number("longest_wait", asked.timed, seconds);
+  histogram("waits", asked.timed, waits);
+  histogram("handover", asked.handover, handovers);
+  number("migrations", asked.migrations && noted != 0, static_cast<double>(migrations) / static_cast<double>(noted));
 }
 
 }  // namespace bench

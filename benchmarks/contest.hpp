@@ -33,16 +33,20 @@ class Contest {
 
   Measured& lock() { return *lock_; }
 
-  // A thread that takes part. It counts its episodes in the tally, or in one of its own.
+  // A thread that takes part. It counts its episodes in the crew's tally, or in another.
   Member& join(unsigned thread) { return join(thread, crew_.tally(thread), wanted_.sections); }
   Member& join(unsigned thread, std::atomic<std::uint64_t>& tally, const Sections& sections);
+  // Every thread of the crew does; returns them by number.
+  std::vector<Member*> join_all();
 
   // After the end: stops with a message if two threads were inside at once.
   void check() const;
-  // How that was looked at, and what the threads have noted.
-  void write(Json& json) const;
+  // The metrics of `contend`, which its kin have too.
+  void write(Json& json, const Sample& sample) const;
 
  private:
+  void write_notes(Json& json) const;
+
   const Wanted& wanted_;
   Crew& crew_;
   std::unique_ptr<Protected> data_;

@@ -1,27 +1,24 @@
-// Family `fork-join`: phases. In each, every thread does its episodes, and then all meet before the next one begins; with
-// more threads than processors the slowest of them decides.
+// Family `fork-join`: phases. In each, every thread does its episodes, and then all meet before the next one begins;
+// with more threads than processors the slowest of them decides.
 #include <barrier>
 
 #include "contest.hpp"
 #include "family.hpp"
 
 namespace bench {
+namespace {
 
-const Family fork_join{"fork-join", "phases of episodes, and all threads meet after each", [](Arguments& arguments, Json& json) {
+void run(Arguments& arguments, Json& json) {
   const Settings settings(arguments);
   Wanted wanted(arguments, settings);
-  wanted.sections.ask_for_work(arguments);
-  wanted.sections.ask_for_notes(arguments);
+  wanted.sections.ask(arguments);
   const auto episodes = arguments.number("--episodes", std::uint64_t{100}, 1, 1'000'000'000);
   arguments.finish();
 
   Crew crew(settings);
   Contest contest(wanted, crew);
-  std::vector<Member*> members;
-  for (unsigned i = 0; i < settings.threads; ++i) {
-    members.push_back(&contest.join(i));
-    members.back()->quota = episodes;
-  }
+  const auto members = contest.join_all();
+  for (Member* const member : members) member->quota = episodes;
   bool last = false;  // decided where all have met, so that nobody waits for one who has gone
   const auto decide = [&]() noexcept { last = crew.over().load(); };
   std::barrier meeting(settings.threads, decide);
@@ -32,11 +29,12 @@ const Family fork_join{"fork-join", "phases of episodes, and all threads meet af
     } while (!last);
   });
   contest.check();
-  crew.write_done(json, sample);
   json.number("phases", sample.rate(sample.episodes()) / static_cast<double>(episodes * settings.threads));
-  contest.write(json);
-  crew.write_spent(json, sample);
-  wanted.write(json);
-}};
+  contest.write(json, sample);
+}
+
+}  // namespace
+
+const Family fork_join{"fork-join", "phases of episodes, and all threads meet after each", run};
 
 }  // namespace bench

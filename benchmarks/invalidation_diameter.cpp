@@ -1,11 +1,12 @@
-// Family `invalidation-diameter`: one thread adds to a word that the others read all the time. How much they slow it down
-// is what every waiter of a ticket lock does to the owner's release. (TWA paper, Figure 1.)
+// Family `invalidation-diameter`: one thread adds to a word that the others read all the time. How much they slow it
+// down is what every waiter of a ticket lock does to the owner's release. (TWA paper, Figure 1.)
 #include "crew.hpp"
 #include "family.hpp"
 
 namespace bench {
+namespace {
 
-const Family invalidation_diameter{"invalidation-diameter", "one writer of a word, and readers", [](Arguments& arguments, Json& json) {
+void run(Arguments& arguments, Json& json) {
   const Settings settings(arguments);
   arguments.finish();
 
@@ -28,6 +29,10 @@ const Family invalidation_diameter{"invalidation-diameter", "one writer of a wor
   json.number("throughput", sample.rate(counts[0]));
   json.numbers("counts", counts);
   crew.write_spent(json, sample);
-}};
+}
+
+}  // namespace
+
+const Family invalidation_diameter{"invalidation-diameter", "one writer of a word, and readers", run};
 
 }  // namespace bench

@@ -1,5 +1,5 @@
-// One lock under measurement. The families see Measured, which hides the type; the loop is compiled for its lock, so that
-// nothing virtual happens within. It is the only code that is compiled for every lock: keep it small.
+// One lock under measurement. The families see Measured, which hides the type; the loop is compiled for its lock, so
+// that nothing virtual happens within. It is the only code that is compiled for every lock: keep it small.
 #pragma once
 
 #include <atomic>

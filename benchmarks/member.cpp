@@ -33,8 +33,8 @@ void Member::outside() noexcept {
   generator_.advance(sections_.random ? generator_.below(sections_.non_critical) : sections_.non_critical);
 }
 
-// Of each wait only what lies within the window counts, so a thread that waits all the time through has waited as long as
-// the window is.
+// Of each wait only what lies within the window counts, so a thread that waits all the time through has waited as long
+// as the window is.
 void Member::note() {
   const Ticks opens = window_.opens.load(std::memory_order_relaxed);
   const Ticks closes = window_.closes.load(std::memory_order_relaxed);

@@ -1,5 +1,5 @@
-// Family `multi-lock`: one thread, the leader, acquires several locks and holds them all; every other thread contends for
-// one of them. Where a lock has one queue element for each thread, all of them wait on the leader's.
+// Family `multi-lock`: one thread, the leader, acquires several locks and holds them all; every other thread contends
+// for one of them. Where a lock has one queue element for each thread, all of them wait on the leader's.
 #include <deque>
 
 #include "contest.hpp"
@@ -29,9 +29,7 @@ std::vector<Member*> nest(std::vector<std::unique_ptr<Contest>>& contests, Crew&
   return places;
 }
 
-}  // namespace
-
-const Family multi_lock{"multi-lock", "a thread that holds several contended locks at once", [](Arguments& arguments, Json& json) {
+void run(Arguments& arguments, Json& json) {
   const Settings settings(arguments);
   Wanted wanted(arguments, settings);
   wanted.sections.ask_for_work(arguments);
@@ -48,12 +46,13 @@ const Family multi_lock{"multi-lock", "a thread that holds several contended loc
     contests[i == 0 ? 0 : (i - 1) % held]->lock().work(*members[i]);
   });
   for (const auto& contest : contests) contest->check();
-  crew.write_done(json, sample);
   json.number("leader", sample.rate(sample.counts[0]));
   json.number("locks_held", held);
-  contests.front()->write(json);
-  crew.write_spent(json, sample);
-  wanted.write(json);
-}};
+  contests.front()->write(json, sample);
+}
+
+}  // namespace
+
+const Family multi_lock{"multi-lock", "a thread that holds several contended locks at once", run};
 
 }  // namespace bench

@@ -1,6 +1,6 @@
-// Family `overhead`: what the loop that measures every lock costs. The same locks, each in that loop with one thread and
-// empty sections, and in a loop written by hand, by turns. Both count their episodes in the critical section: in the one
-// that is the witness of exclusion, and in the other what a loop to try a lock out would do there.
+// Family `overhead`: what the loop that measures every lock costs. The same locks, each in that loop with one thread
+// and empty sections, and in a loop written by hand, by turns. Both count their episodes in the critical section: in
+// the one that is the witness of exclusion, and in the other what a loop to try a lock out would do there.
 #include <pthread.h>
 
 #include <fairlock/fairlock.hpp>
@@ -47,13 +47,16 @@ const Entry& entry_of(const char* name) {
   refuse(std::string("no lock of this name: ") + name);
 }
 
-}  // namespace
-
-const Family overhead{"overhead", "what the measuring loop costs beside one written by hand", [](Arguments& arguments, Json& json) {
+void run(Arguments& arguments, Json& json) {
   const Settings settings(arguments, 1, 1);
   arguments.finish();
 
-  Row rows[] = {{"pthread-mutex", pthread_by_hand}, {"ticket", by_hand<"ticket">}, {"twa", by_hand<"twa">}, {"hapax", by_hand<"hapax">}};
+  Row rows[] = {
+      {"pthread-mutex", pthread_by_hand},
+      {"ticket", by_hand<"ticket">},
+      {"twa", by_hand<"twa">},
+      {"hapax", by_hand<"hapax">},
+  };
   for (auto& row : rows) row.measured = entry_of(row.lock).make(Size{1, 1});
   Crew crew(settings);
   Protected data{Generator(Generator::Kind::none, settings.seed)};
@@ -62,11 +65,9 @@ const Family overhead{"overhead", "what the measuring loop costs beside one writ
   ticks_per_second();
   crew.measure([&](unsigned) {
     while (!crew.over().load(std::memory_order_relaxed)) {
-      const bool warm = crew.window().opens.load(std::memory_order_relaxed) != Window::unknown;
       for (auto& row : rows) {
-        if (!warm) row.loop_times.clear(), row.hand_times.clear();
-        row.loop_times.time([&] { row.measured->work(member); });
-        row.hand_times.time([&] { row.hand(Batches::episodes); });
+        row.loop_times.time(crew.window(), [&] { row.measured->work(member); });
+        row.hand_times.time(crew.window(), [&] { row.hand(Batches::episodes); });
       }
     }
   });
@@ -79,6 +80,10 @@ const Family overhead{"overhead", "what the measuring loop costs beside one writ
       });
     }
   });
-}};
+}
+
+}  // namespace
+
+const Family overhead{"overhead", "what the measuring loop costs beside one written by hand", run};
 
 }  // namespace bench

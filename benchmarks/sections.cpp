@@ -24,7 +24,8 @@ void Sections::ask_for_work(Arguments& arguments) {
   random = arguments.flag("--random");
 }
 
-void Sections::ask_for_notes(Arguments& arguments) {
+void Sections::ask(Arguments& arguments) {
+  ask_for_work(arguments);
   timed = arguments.flag("--timed");
   handover = arguments.flag("--handover");
   migrations = arguments.flag("--migrations");

@@ -19,8 +19,8 @@ struct Sections {
   bool random = false;  // the non-critical one has a random number of steps, below that
   bool timed = false, handover = false, migrations = false;  // what to note
 
-  void ask_for_work(Arguments& arguments);
-  void ask_for_notes(Arguments& arguments);
+  void ask(Arguments& arguments);           // for everything,
+  void ask_for_work(Arguments& arguments);  // or without what to note
 
   // Whether the state of the shared generator tells in the end if two threads were inside.
   bool replays() const { return shared && critical != 0 && Generator::has_state(generator); }

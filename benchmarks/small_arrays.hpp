@@ -1,5 +1,5 @@
-// The part of the roster with small waiting arrays, where waiters collide: every lock and semaphore of the catalogue that
-// waits in one, for one waiting policy.
+// The part of the roster with small waiting arrays, where waiters collide: every lock and semaphore of the catalogue
+// that waits in one, for one waiting policy.
 #pragma once
 
 #include "catalogue.hpp"

@@ -5,8 +5,9 @@
 #include "family.hpp"
 
 namespace bench {
+namespace {
 
-const Family uncontended{"uncontended", "one thread alone: the time for an acquire and its release", [](Arguments& arguments, Json& json) {
+void run(Arguments& arguments, Json& json) {
   const Settings settings(arguments, 1, 1);
   Wanted wanted(arguments, settings);
   wanted.alone = true;
@@ -18,16 +19,15 @@ const Family uncontended{"uncontended", "one thread alone: the time for an acqui
   member.quota = Batches::episodes;
   Batches batches;
   const auto sample = crew.measure([&](unsigned) {
-    while (!crew.over().load(std::memory_order_relaxed)) {
-      if (crew.window().opens.load(std::memory_order_relaxed) == Window::unknown) batches.clear();
-      batches.time([&] { contest.lock().work(member); });
-    }
+    while (!crew.over().load(std::memory_order_relaxed))
+      batches.time(crew.window(), [&] { contest.lock().work(member); });
   });
   json.number("ns", batches.nanoseconds());
-  crew.write_done(json, sample);
-  contest.write(json);
-  crew.write_spent(json, sample);
-  wanted.write(json);
-}};
+  contest.write(json, sample);
+}
+
+}  // namespace
+
+const Family uncontended{"uncontended", "one thread alone: the time for an acquire and its release", run};
 
 }  // namespace bench

@@ -17,7 +17,7 @@ COMMANDS = {
     "list": ("catalogue", "the catalogue of locks, with their properties"),
     "explain": ("explain", "one lock's fields, step by step, as threads contend for it"),
     "check": ("check", "explore locks with the model checker, or find the planted bugs"),
-    "bench": ("bench", "compare our types with those of threading"),
+    "bench": ("bench", "measure locks against what a program would otherwise use"),
     "report": ("report", "a page of the results: figures, a summary, and what changed between two files"),
 }
 

@@ -1,7 +1,8 @@
-"""The program behind `fairlock bench`: one process is one sample. What it lists, that locks exclude, that bad input is refused."""
+"""The program behind `fairlock bench`: what it lists, that locks exclude, what a sample holds, what it refuses."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import resource
@@ -136,7 +137,7 @@ def test_histograms() -> None:
     for key in ("waits", "handover"):
         edges, counts = metrics[key]["edges_ns"], metrics[key]["counts"]
         assert len(edges) == len(counts) + 1
-        assert all(low < high for low, high in zip(edges, edges[1:], strict=False))
+        assert all(low < high for low, high in itertools.pairwise(edges))
         assert counts[0] > 0 or not any(counts)
     assert sum(metrics["waits"]["counts"]) > 0
     assert 0 < metrics["longest_wait"] <= metrics["elapsed"] * 1.01
