@@ -18,8 +18,9 @@ pytest.importorskip("vl_convert", reason="vl-convert-python is not installed: ma
 import report_data
 from conftest import Command
 
+from fairlock.bench import measures as tables
 from fairlock.bench.results import Point, Results, save
-from fairlock.report import advice, compare, noise, style, summary
+from fairlock.report import advice, compare, measures, noise, style, summary
 from fairlock.report.data import Source, groups_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
@@ -236,6 +237,11 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+def test_a_measure_is_better_the_same_way_everywhere() -> None:
+    for name, measure in measures.MEASURES.items():
+        assert (measure.better or "") == tables.MEASURES[name].better, name
+
+
 # --- the command ---
 
 
@@ -397,8 +403,8 @@ def test_hovering_shows_what_a_point_is(page: browser.Page) -> None:
     page.hover(*place)
     page.wait("document.querySelector('#vg-tooltip-element.visible') !== null", 10)
     told = page.evaluate("document.querySelector('#vg-tooltip-element').innerText")
-    for part in ("lock", "threads", "median", "quartiles", "runs"):
-        assert part in told
+    lock = "|".join(LOCKS)
+    assert re.fullmatch(rf"lock\s+({lock})\s+threads\s+\d\s+median\s+\S+\s+quartiles\s+\S+ to \S+\s+runs\s+3\s*", told)
 
 
 def test_switching_a_lock_off_hides_it_everywhere(page: browser.Page) -> None:
@@ -443,7 +449,7 @@ def test_a_phone_shows_all_without_scrolling_sideways(chromium: browser.Browser,
     tab.evaluate("document.querySelectorAll('details.more').forEach((one) => one.open = true)")
     tab.wait(ALL_DRAWN)
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
-    wide = "[...document.querySelectorAll('.plot svg')].filter((one) => one.getBoundingClientRect().right > 390)"
+    wide = "[...document.querySelectorAll('.plot svg.marks')].filter((one) => one.getBoundingClientRect().right > 390)"
     assert tab.evaluate(f"{wide}.map((one) => one.closest('.plot').dataset.figure)") == []
     assert tab.evaluate("document.querySelectorAll('#samples tbody tr').length") > 50
     assert tab.complaints() == []

@@ -171,7 +171,9 @@ def _mark(key: tuple[Any, ...], keys: Sequence[tuple[Any, ...]], sources: Sequen
     others = {option for other in same if other[0] == key[0] for option in other[4]}
     words = [f"{name} {value}" for name, value in key[4] if (name, value) not in others] if others else []
     if any(other[0] != key[0] for other in same):
-        words.append(sources[key[0]].path.name)
+        paths = [source.path for source in sources]
+        mine = paths[key[0]]
+        words.append(mine.name if [path.name for path in paths].count(mine.name) == 1 else str(mine))
     return ", ".join(words)
 
 

@@ -38,7 +38,7 @@ def page(
         **{group.slug: (group.title, group_section(group, drawings)) for group, drawings in sheets if drawings},
         "claims": ("The papers' claims", claims_section(measured)),
         "properties": ("Properties", properties_section(groups)),
-        "machine": ("Machine", "".join(map(machine_section, sources))),
+        "machine": ("Machine", "".join(machine_section(one, several=len(sources) > 1) for one in sources)),
         "all-samples": ("Samples", samples_section(groups)),
     }
     links = "".join(

@@ -172,7 +172,7 @@ def changes_table(changes: Sequence[compare.Change]) -> str:
     for change in changes:
         verdict, *cells = compare.cells(change)
         rows.append([*map(escape, cells), pill(verdict, PILLS.get(verdict, ""))])
-    return table(heads, rows, numbers=(3, 4, 5), kind="stack")
+    return table(heads, rows, numbers=(3, 4, 5), kind="stack lines")
 
 
 # --- all samples ---
