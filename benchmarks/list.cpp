@@ -1,5 +1,7 @@
 #include "list.hpp"
 
+#include <fairlock/waiting/monitor.hpp>
+
 #include "crew.hpp"
 #include "family.hpp"
 #include "roster.hpp"
@@ -57,6 +59,8 @@ void write_list(Json& json) {
 #ifndef FAIRLOCK_BENCH_ATOMIC
     json.text("atomic-exchange", "no libatomic to link with: install the compiler's, then build again");
 #endif
+    if (fairlock::monitor_kind() == fairlock::MonitorKind::none)
+      json.text("monitor", "this CPU has no instruction to watch a line with: the policy `monitor` is `yield` here");
   });
 }
 

@@ -80,7 +80,9 @@ def metrics(point: Point, expected: float, noise: float, dice: random.Random) ->
         return {"rows": rows, "overhead_ns": 0.6, "other_work": 0.01}
     rate = expected * math.exp(dice.gauss(0, noise))
     fair = min(1, fairness(point) * math.exp(dice.gauss(0, noise)))
-    counts = [int(rate / point.threads * (fair + (1 - fair) * (i + 1) / point.threads)) for i in range(point.threads)]
+    last = max(point.threads - 1, 1)
+    shares = [fair + (1 - fair) * i / last for i in range(point.threads)]
+    counts = [int(rate * point.seconds * share / sum(shares)) for share in shares]
     jain = sum(counts) ** 2 / (len(counts) * sum(count * count for count in counts)) if sum(counts) else 1.0
     timed, handed = point.options.get("timed"), point.options.get("handover")
     return {

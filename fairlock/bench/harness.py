@@ -36,9 +36,16 @@ def begin(plan: Plan, command: Sequence[str], roster: Roster | None) -> Results:
         command=list(command),
         machine=machine.facts(roster.compiler if roster is not None else None),
         plan=plan,
-        missing=dict(roster.missing) if roster is not None else {},
+        missing={} if roster is None else {key: why for key, why in roster.missing.items() if concerns(key, plan)},
         subjects=[subjects[name].as_json() for name in measured if name in subjects],
     )
+
+
+def concerns(missing: str, plan: Plan) -> bool:
+    """Return whether something that this build or machine lacks has to do with a plan."""
+    if missing == "monitor":
+        return any(point.waiting == missing for point in plan.points)
+    return missing not in WORKLOADS or any(point.workload == missing for point in plan.points)
 
 
 def run(found: Results, path: Path | None) -> bool:

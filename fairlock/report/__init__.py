@@ -39,11 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if not args.out.absolute().parent.is_dir():
+        raise UsageError(f"cannot write {args.out}: there is no folder {args.out.absolute().parent}")
     sources = [Source.read(path) for path in args.results]
     comparison = compare.compare(*sources) if compare.comparable(sources) else None
     shown = sources[-1:] if comparison is not None else sources
-    sheets = [(group, drawings(group)) for group in groups_of(shown)]
-    if not sheets:
+    groups = groups_of(shown)
+    sheets = [(group, drawings(group)) for group in groups]
+    if not any(some for _, some in sheets):
         raise UsageError(f"there is no sample yet in {', '.join(map(str, args.results))}")
     if comparison is not None:
         print(compare.show(comparison))

@@ -9,7 +9,7 @@ from html import escape
 from fairlock.bench import claims
 from fairlock.report.data import Group, Source, locks_of
 from fairlock.report.html import facts, more, pill, table
-from fairlock.report.parts import counted
+from fairlock.report.words import counted
 from fairlock.table import show
 
 PILLS = {claims.REPRODUCED: "good", claims.NOT_REPRODUCED: "bad"}
@@ -62,7 +62,7 @@ def properties_section(groups: Sequence[Group]) -> str:
     return f"<h2>Properties</h2><p>{words}</p>{''.join(tables)}{legend}"
 
 
-def machine_section(source: Source) -> str:
+def machine_section(source: Source, *, several: bool) -> str:
     results, plan = source.results, source.results.plan
     command = shlex.join(["fairlock", *results.command])
     again = shlex.join(["fairlock", "bench", "--from", source.path.name])
@@ -77,7 +77,8 @@ def machine_section(source: Source) -> str:
         "pinned": "yes" if plan.pin else "no",
         "seed": plan.seed,
     }
-    return f"""<h2>Machine, and how to repeat it</h2>
+    of = f": {source.path.name}" if several else ""
+    return f"""<h2>Machine, and how to repeat it{escape(of)}</h2>
 {facts(known)}
 <p class="quiet small">Measured with</p>
 <pre>{escape(command)}</pre>

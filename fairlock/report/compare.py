@@ -9,17 +9,20 @@ from typing import Any, Literal
 
 from fairlock import table
 from fairlock.bench.results import Point
+from fairlock.report.contest import leading
 from fairlock.report.data import NEGATIVE_CONTROL, Group, Source, groups_of
-from fairlock.report.measures import LEADING, MEASURES
+from fairlock.report.measures import MEASURES
 from fairlock.report.noise import FEWEST_RUNS, Interval, deviation, difference, logs, median, ratio, typical
-from fairlock.report.parts import Drawing, Row, counted, digits, panels, sentence, slug
+from fairlock.report.parts import Drawing, Row, digits, panels, slug
 from fairlock.report.style import SYSTEM, Spec, look
+from fairlock.report.words import counted, sentence
 
 Verdict = Literal[
     "faster", "slower", "fairer", "less fair", "no difference beyond the noise", "cannot tell: too few runs"
 ]
 NOISE: Verdict = "no difference beyond the noise"
 UNKNOWN: Verdict = "cannot tell: too few runs"
+CHANGED: tuple[Verdict, ...] = ("slower", "less fair", "faster", "fairer")
 FAIRNESS = "fairness"
 SMALLEST = 0.02  # differences of fairness below this are of no interest to anybody
 
@@ -77,9 +80,7 @@ class Comparison:
     def words(self) -> str:
         """What happened, in a sentence or two."""
         found = Counter(change.verdict for change in self.changes)
-        parts = [
-            f"{found[verdict]} {verdict}" for verdict in ("slower", "faster", "less fair", "fairer") if found[verdict]
-        ]
+        parts = [f"{found[verdict]} {verdict}" for verdict in CHANGED if found[verdict]]
         told = (
             f"Of {counted(len(self.changes), 'comparison')}: {', '.join(parts)}."
             if parts
@@ -138,8 +139,9 @@ def compare(old: Source, new: Source) -> Comparison:
             seen.add(key(point))
             if key(point) in before and point.lock != NEGATIVE_CONTROL:
                 pairs.append((i, before[key(point)]))
-        for measure in (*[name for name in LEADING if group.has(name)][:1], FAIRNESS):
-            changes += changes_of(group, pairs, measure, many)
+        for measure in (leading(group), FAIRNESS):
+            if measure is not None:
+                changes += changes_of(group, pairs, measure, many)
     only = [f"{point} only in {old.path.name}" for point in points_of(old) if key(point) not in seen]
     only += [f"{point} only in {new.path.name}" for point in points_of(new) if key(point) not in before]
     return Comparison(old, new, changes, only, list(differences(old, new)))
@@ -280,7 +282,7 @@ def drawing(changes: Sequence[Change], title: str) -> Drawing:
         "field": "value",
         "type": "quantitative",
         "scale": scale,
-        "axis": {"title": None, "grid": True, "domain": False, "tickCount": 4, "format": "+.2~f" if fair else ".2~f"},
+        "axis": {"title": None, "grid": True, "domain": False, "tickCount": 4, "format": ".2~f"},
     }
     tint = {
         "field": "way",
@@ -324,6 +326,7 @@ def drawing(changes: Sequence[Change], title: str) -> Drawing:
         f"{sentence(what)[:-1]}, and where it lies 95 of 100 times. Blue, up: better; red, down: worse; grey: noise.",
         spec,
         "whole",
+        folded=not any(one.verdict in CHANGED for one in changes),
     )
 
 

@@ -10,7 +10,8 @@ from fairlock.report.data import NEGATIVE_CONTROL, Group
 from fairlock.report.measures import LEADING, MEASURES
 from fairlock.report.noise import Interval, deviation, log_ratios, ratio_in_runs, typical
 
-REFERENCES = ("pthread-mutex", "sem_t", "threading.Lock", "threading.Semaphore", "threading.Condition")
+NEARLY = 1.02  # nobody should change a lock for less
+REFERENCES = ("pthread-mutex", "sem_t")
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,8 @@ class Contest:
 
     @property
     def tied(self) -> list[str]:
-        """Those that may be as good."""
-        return [label for label, interval in self.ahead.items() if interval.known and not interval.above(1)]
+        """Those that may be as good, or nearly so."""
+        return [label for label, interval in self.ahead.items() if interval.known and not interval.above(NEARLY)]
 
     @property
     def clear(self) -> Interval | None:
@@ -55,7 +56,9 @@ def rank(values: Mapping[str, Mapping[int, float]], measure: str) -> Contest | N
 
 
 def leading(group: Group) -> str | None:
-    return next((name for name in LEADING if group.has(name)), None)
+    """Return what a group is judged by: what its workload says, or else the first of those that it has."""
+    chosen = [group.known[0].y] if group.known else []
+    return next((name for name in (*chosen, *LEADING) if name in MEASURES and group.has(name)), None)
 
 
 def contest(group: Group, threads: int, kind: str = "lock") -> Contest | None:
@@ -74,4 +77,4 @@ def contest(group: Group, threads: int, kind: str = "lock") -> Contest | None:
 def reference(labels: Iterable[str]) -> str | None:
     """Return what a program would use if it did not choose."""
     names = list(labels)
-    return next((name for name in REFERENCES if name in names), None)
+    return next((name for name in names if name in REFERENCES or name.startswith("threading.")), None)

@@ -9,10 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fairlock.bench.figures import Figure, Table, value_of
+from fairlock.bench.figures import Figure, Table, calm, figure, value_of
 from fairlock.bench.results import Point, Results, Sample, load
 from fairlock.bench.workloads import SEMAPHORE_REFERENCES, WORKLOADS, Config, Workload
 from fairlock.report import style
+from fairlock.report.noise import FEWEST_RUNS
 
 NEGATIVE_CONTROL = "broken"
 
@@ -85,7 +86,7 @@ class Group:
     @cached_property
     def series(self) -> dict[str, Point]:
         """The lines of a figure: each label, and a point that has it."""
-        return {text: self.points[i] for i, text in self.labels.items()}
+        return {text: self.points[i] for i, text in self.labels.items() if self.points[i].lock != NEGATIVE_CONTROL}
 
     def samples(self) -> Iterable[Sample]:
         return (sample for i in self.numbers for sample in self.source.table.samples(i))
@@ -94,13 +95,17 @@ class Group:
         return any(value_of(sample.metrics, measure) is not None for sample in self.samples())
 
     def figure(self, number: int, measure: str) -> Figure | None:
-        return self.source.table.figure(number, measure)
+        return figure(self.in_runs(number, measure).values())
+
+    def trusted(self, number: int) -> list[Sample]:
+        """The samples of a point, by run; what other work disturbed is left out, if enough remains."""
+        samples = sorted(self.source.table.samples(number), key=lambda sample: sample.run)
+        undisturbed = [sample for sample in samples if calm(sample)]
+        return undisturbed if len(undisturbed) >= FEWEST_RUNS else samples
 
     def in_runs(self, number: int, measure: str) -> dict[int, float]:
-        """The values of a point, by run; what other work disturbed is left out, if there is anything else."""
-        table = self.source.table
-        found = {sample.run: value_of(sample.metrics, measure) for sample in table.samples(number)}
-        return {run: value for run in table.runs(number) if (value := found.get(run)) is not None}
+        found = {sample.run: value_of(sample.metrics, measure) for sample in self.trusted(number)}
+        return {run: value for run, value in found.items() if value is not None}
 
     def at(self, threads: int) -> list[int]:
         return [i for i, point in self.points.items() if point.threads == threads]
@@ -115,7 +120,11 @@ class Group:
         return {str(one.get("name")) for one in subjects if one.get("kind") == "semaphore"} | set(SEMAPHORE_REFERENCES)
 
     def kind(self, number: int) -> str:
-        return "semaphore" if self.points[number].lock in self.semaphores else "lock"
+        """What it is compared with: locks with locks, and of Python's types each with its namesake."""
+        point = self.points[number]
+        if point.family == "python":
+            return point.lock.partition(".")[2].partition("(")[0]
+        return "semaphore" if point.lock in self.semaphores else "lock"
 
     @property
     def kinds(self) -> list[str]:
@@ -149,8 +158,6 @@ def groups_of(sources: Sequence[Source]) -> list[Group]:
         for i, point in enumerate(source.results.plan.points):
             if source.table.samples(i):
                 options = tuple(sorted((key, str(value)) for key, value in point.options.items()))
-                if point.family == "python":  # a lock is not compared with a semaphore
-                    options += (("type", point.lock.partition(".")[2].partition("(")[0]),)
                 found.setdefault((number, point.workload, point.config, point.hogs, options), []).append(i)
     keys = list(found)
     return [
@@ -164,11 +171,13 @@ def _mark(key: tuple[Any, ...], keys: Sequence[tuple[Any, ...]], sources: Sequen
     others = {option for other in same if other[0] == key[0] for option in other[4]}
     words = [f"{name} {value}" for name, value in key[4] if (name, value) not in others] if others else []
     if any(other[0] != key[0] for other in same):
-        words.append(sources[key[0]].path.name)
+        paths = [source.path for source in sources]
+        mine = paths[key[0]]
+        words.append(mine.name if [path.name for path in paths].count(mine.name) == 1 else str(mine))
     return ", ".join(words)
 
 
 def locks_of(groups: Iterable[Group]) -> list[str]:
     """Return every lock that is drawn, by family."""
-    locks = {lock_of(point) for group in groups for point in group.points.values()}
+    locks = {lock_of(point) for group in groups for point in group.points.values()} - {NEGATIVE_CONTROL}
     return sorted(locks, key=style.rank)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from fairlock.report.contest import leading as leading_of
 from fairlock.report.data import Group
 from fairlock.report.histograms import histograms
 from fairlock.report.lines import has_slots, over_slots, over_threads, small_multiples
-from fairlock.report.measures import LEADING, MEASURES
+from fairlock.report.measures import MEASURES
 from fairlock.report.parts import Drawing
 from fairlock.report.rankings import has_loops, loops, ranking
 from fairlock.report.style import Spec
@@ -18,9 +19,11 @@ def drawings(group: Group) -> list[Drawing]:
     """Return all figures of a group, the most important first."""
     if has_loops(group):
         return [loops(group)]
-    measures = [name for name in MEASURES if group.has(name) and name not in IN_HISTOGRAMS]
-    leading = next((name for name in LEADING if name in measures), None)
-    others = [name for name in measures if name != leading]
+    leading = leading_of(group)
+    order = (*BESIDE, *(name for name in MEASURES if name not in BESIDE))
+    others = [name for name in order if group.has(name) and name not in (leading, *IN_HISTOGRAMS)]
+    if leading == "ns":  # one thread: the rest says nothing
+        others = []
     found: list[Drawing] = []
     if has_slots(group):
         found.append(over_slots(group))

@@ -8,13 +8,15 @@ from itertools import pairwise
 from fairlock.bench.figures import percentile
 from fairlock.report.data import Group, lock_of
 from fairlock.report.measures import nanoseconds
-from fairlock.report.parts import TIME, Drawing, Row, bare, colour, counted, digits, few_lines, panels, sentence, slug
+from fairlock.report.parts import TIME, Drawing, Row, bare, colour, digits, few_lines, panels, slug
 from fairlock.report.style import Spec
+from fairlock.report.words import counted, sentence
 
 KINDS = {
     "handover": ("Hand-over", "from just before release to the next thread's entry"),
     "waits": ("Waits", "how long each acquire took"),
 }
+SMALLEST = 0.0005  # of all: less would not be seen, and would make the axis long
 MARKS = (("median", 0.5, 0, "spread"), ("p99", 0.99, 13, "bound"))  # the second text stands below the first
 
 
@@ -120,7 +122,7 @@ def rows_of(group: Group, number: int, histogram: Spec) -> list[Row]:
     total = sum(histogram["counts"])
     rows: list[Row] = []
     for (low, high), count in zip(pairwise(histogram["edges_ns"]), histogram["counts"], strict=True):
-        if count:
+        if count > SMALLEST * total:
             span = f"{nanoseconds(low)} to {nanoseconds(high)}"
             rows.append({**of, "from": max(low, 0.5), "to": max(high, 1), "share": digits(count / total), "span": span})
     for name, share, *_ in MARKS:

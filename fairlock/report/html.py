@@ -28,11 +28,12 @@ def rich(text: str) -> str:
 def swatch(look: Look) -> str:
     """Return a piece of the lock's line with its symbol, in the colours of both themes."""
     dash = " ".join(f"{length:g}" for length in look.dash) if look.dash[1:] != (0,) else "none"
+    symbol = SYMBOLS.get(look.shape) or f'<path transform="scale(3.4)" d="{look.shape}"/>'
     return (
         f'<svg class="swatch" style="--light:{look.light};--dark:{look.dark}" width="22" height="10" '
         'viewBox="-11 -5 22 10" aria-hidden="true">'
         f'<path d="M-11 0H11" stroke="currentColor" stroke-width="2" stroke-dasharray="{dash}"/>'
-        f'<g fill="currentColor">{SYMBOLS[look.shape]}</g></svg>'
+        f'<g fill="currentColor">{symbol}</g></svg>'
     )
 
 
@@ -52,14 +53,14 @@ def table(
 ) -> str:
     """Return a table of cells that are HTML, each row with its mark; the first cell of a row is its head.
 
-    Kinds: `stack` for rows of text, which become blocks on a phone; `tight` for many short cells.
+    Kinds: `stack` for rows that become blocks on a phone, with `lines` each cell a line; `tight` for many short cells.
     """
     right = set(numbers)
 
     def cell(i: int, text: str) -> str:
         if i == 0:
             return f'<th scope="row">{text}</th>'
-        head = f' data-head="{escape(heads[i])}"' if kind == "stack" else ""
+        head = f' data-head="{escape(heads[i])}"' if "stack" in kind else ""
         return f"<td{classes('number' if i in right else '')}{head}>{text}</td>"
 
     def line(number: int, row: Sequence[str]) -> str:

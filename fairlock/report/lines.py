@@ -8,18 +8,18 @@ from typing import Literal
 from fairlock.report.data import Group
 from fairlock.report.measures import MEASURES
 from fairlock.report.parts import (
+    KEY,
     NOT_HIDDEN,
     Drawing,
+    apart,
     bare,
     best_words,
     colour,
-    counted,
     dash,
     panels,
     plain,
     region,
     rows_of,
-    sentence,
     shape,
     slug,
     tooltip,
@@ -27,6 +27,7 @@ from fairlock.report.parts import (
     y_values,
 )
 from fairlock.report.style import DASHES, Spec, look
+from fairlock.report.words import counted, sentence
 
 HEIGHTS = {"main": 372, "side": 124, "half": 220}
 
@@ -61,19 +62,14 @@ def over_threads(group: Group, name: str, place: Literal["main", "side", "half"]
             },
             {
                 "mark": {"type": "line"},
-                "encoding": {"x": x, "y": y, "color": tint, "strokeDash": dash(group), "opacity": seen()},
+                "encoding": {"x": x, "y": y, "color": tint, "strokeDash": apart(dash(group)), "opacity": seen()},
             },
             {
                 "params": [{"name": "hover", "select": HOVER}],
-                "mark": {"type": "point", "filled": True, "size": 42},
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "color": tint,
-                    "shape": shape(group),
-                    "opacity": seen(),
-                    "tooltip": tooltip(),
-                },
+                # All of the row, of which the page shows what a tooltip needs: some versions of Vega-Lite look for the
+                # fields of the point that is nearest to the pointer in the wrong place.
+                "mark": {"type": "point", "filled": True, "size": 42, "tooltip": {"content": "data"}},
+                "encoding": {"x": x, "y": y, "color": tint, "shape": shape(group), "opacity": seen()},
             },
         ],
     }
@@ -148,7 +144,7 @@ def over_slots(group: Group) -> Drawing:
 
     def by_line(values: Sequence[object]) -> Spec:
         scale = {"domain": list(locks), "range": list(values)}
-        return {"field": "line", "type": "nominal", "scale": scale, "legend": {"title": None}}
+        return {"field": "line", "type": "nominal", "scale": scale, "legend": KEY}
 
     dashes = [
         list(DASHES[group.waiting.index(policy) % len(DASHES)] if policy else (1, 0)) for policy in policies.values()
@@ -167,7 +163,7 @@ def over_slots(group: Group) -> Drawing:
             "mark": {"type": "rule", "opacity": 0.6},
             "encoding": {**place, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
         },
-        {"mark": {"type": "line"}, "encoding": {**place, "strokeDash": by_line(dashes)}},
+        {"mark": {"type": "line"}, "encoding": {**place, "strokeDash": apart(by_line(dashes))}},
         {
             "mark": {"type": "point", "filled": True, "size": 42, "opacity": 1},
             "encoding": {

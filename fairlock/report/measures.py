@@ -68,5 +68,5 @@ MEASURES = {
     "perf.cache_misses": Measure("Cache misses", "cache misses per episode", "less", "plain", "zero"),
 }
 
-# What a group is judged by: the first of these that it has.
+# What a group is judged by, unless its workload says something else: the first of these that it has.
 LEADING = ("phases", "throughput", "ns")

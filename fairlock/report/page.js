@@ -49,10 +49,19 @@
     vegaEmbed(place, spec, {
       config: { ...(dark.matches ? data.configs.dark : data.configs.light), background: null },
       renderer: "svg",
+      logLevel: 1, // errors: that a figure is empty when all its locks are off is none
       actions: { export: true, source: false, compiled: false, editor: false },
       downloadFileName: name,
-      tooltip: { theme: dark.matches ? "dark" : "light" },
+      tooltip: { theme: dark.matches ? "dark" : "light", formatTooltip: tip },
     });
+
+  // A figure says what its tooltip has, or gives the whole row.
+  function tip(value, clean) {
+    const { label, threads, median, quartiles, runs } = value;
+    const rows = label === undefined ? value : { lock: label, threads, median, quartiles, runs };
+    const line = ([key, one]) => `<tr><td class="key">${clean(key)}</td><td class="value">${clean(String(one))}</td></tr>`;
+    return `<table><tbody>${Object.entries(rows).map(line).join("")}</tbody></table>`;
+  }
 
   const places = () => [...document.querySelectorAll(".plot")].filter((place) => place.clientWidth > 0);
 

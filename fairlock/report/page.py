@@ -13,8 +13,9 @@ from fairlock.report import compare, style
 from fairlock.report.background import claims_section, day, machine_section, properties_section
 from fairlock.report.data import Group, Source, locks_of
 from fairlock.report.html import swatch
-from fairlock.report.parts import Drawing, counted
+from fairlock.report.parts import Drawing
 from fairlock.report.sections import comparison_section, group_section, sample_rows, samples_section, summary_section
+from fairlock.report.words import counted, listed
 
 # Nothing may be fetched, whatever is in the figures. Vega compiles its expressions, hence unsafe-eval.
 POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -34,10 +35,10 @@ def page(
         "in-short": ("In short", summary_section(measured, groups)),
         "comparison": ("Comparison", comparison_section(comparison, changes) if comparison is not None else ""),
         "": ("", chips(groups)),
-        **{group.slug: (group.title, group_section(group, drawings)) for group, drawings in sheets},
+        **{group.slug: (group.title, group_section(group, drawings)) for group, drawings in sheets if drawings},
         "claims": ("The papers' claims", claims_section(measured)),
         "properties": ("Properties", properties_section(groups)),
-        "machine": ("Machine", "".join(map(machine_section, sources))),
+        "machine": ("Machine", "".join(machine_section(one, several=len(sources) > 1) for one in sources)),
         "all-samples": ("Samples", samples_section(groups)),
     }
     links = "".join(
@@ -102,7 +103,7 @@ def embedded(value: object) -> str:
 
 
 def what(sources: Sequence[Source]) -> str:
-    return ", ".join(dict.fromkeys(source.results.plan.workload for source in sources))
+    return listed(list(dict.fromkeys(source.results.plan.workload for source in sources)))
 
 
 def machine(sources: Sequence[Source]) -> str:

@@ -14,7 +14,8 @@ from typing import Any, Literal
 from fairlock.bench.figures import Figure
 from fairlock.report.data import Group, lock_of
 from fairlock.report.measures import MEASURES, Measure
-from fairlock.report.style import DASHED, DASHES, SOLID, Spec, look
+from fairlock.report.style import DASHED, DASHES, HOLLOW, SHAPES, SOLID, Spec, look
+from fairlock.report.words import counted
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name, which nobody opens
 Row = dict[str, Any]
@@ -185,9 +186,12 @@ def region(group: Group, *, note: bool) -> list[Spec]:
 # --- the locks ---
 
 
+KEY = {"title": None, "symbolLimit": 0, "symbolStrokeWidth": 0, "symbolOpacity": 1}
+
+
 def by_label(group: Group, values: Sequence[object]) -> Spec:
     scale = {"domain": list(group.series), "range": list(values)}
-    return {"field": "label", "type": "nominal", "scale": scale, "legend": {"title": None, "symbolLimit": 0}}
+    return {"field": "label", "type": "nominal", "scale": scale, "legend": KEY}
 
 
 def colour(group: Group) -> Spec:
@@ -195,7 +199,17 @@ def colour(group: Group) -> Spec:
 
 
 def shape(group: Group) -> Spec:
-    return by_label(group, [look(point.lock).shape for point in group.series.values()])
+    """Return the lock's own; where several ways to wait or forms are drawn, these have other shapes too."""
+    forms = {point.form for point in group.series.values()} - {None}
+    found = []
+    for point in group.series.values():
+        one = look(point.lock).shape
+        if len(group.waiting) > 1 and point.waiting:
+            one = SHAPES[group.waiting.index(point.waiting) % len(SHAPES)]
+        elif len(forms) > 1 and point.form == "mutex":
+            one = HOLLOW.get(one, one)
+        found.append(one)
+    return by_label(group, found)
 
 
 def dash(group: Group) -> Spec:
@@ -215,6 +229,12 @@ def dash(group: Group) -> Spec:
 def bare(channel: Spec) -> Spec:
     """Return a channel without a legend."""
     return {**channel, "legend": None}
+
+
+def apart(channel: Spec) -> Spec:
+    """Return a channel that has no part in the key: Vega-Lite would put all with the same domain into one."""
+    scale = {name: values[::-1] for name, values in channel["scale"].items()}
+    return {**channel, "scale": scale, "legend": None}
 
 
 def tooltip(*more: Spec) -> list[Spec]:
@@ -238,14 +258,6 @@ def best_words(rows: Sequence[Row], measure: Measure) -> str:
         best = choose((row for row in rows if row["threads"] == threads), key=lambda row: row["value"])
         words.append(f"{best['label']} with {best['median']} at {counted(threads, 'thread')}")
     return f"Best medians: {'; '.join(words)}."
-
-
-def counted(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
-
-
-def sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
 
 
 def slug(*words: object) -> str:

@@ -5,22 +5,9 @@ from __future__ import annotations
 from fairlock.bench.figures import Figure
 from fairlock.report.data import Group
 from fairlock.report.measures import MEASURES
-from fairlock.report.parts import (
-    Drawing,
-    Row,
-    axis,
-    bare,
-    best_words,
-    colour,
-    counted,
-    numbers,
-    plain,
-    rows_of,
-    sentence,
-    slug,
-    tooltip,
-)
+from fairlock.report.parts import Drawing, Row, axis, bare, best_words, colour, numbers, plain, rows_of, slug, tooltip
 from fairlock.report.style import Spec, look
+from fairlock.report.words import counted, sentence
 
 NAMES: Spec = {"title": None, "ticks": False, "labelPadding": 6, "labelLimit": 200, "domain": False}
 

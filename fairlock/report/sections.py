@@ -8,19 +8,19 @@ from typing import Any
 
 from fairlock.bench.figures import value_of
 from fairlock.report import compare
+from fairlock.report.advice import advice
 from fairlock.report.data import Group, Source
 from fairlock.report.html import classes, more, pill, rich, table
 from fairlock.report.measures import MEASURES
 from fairlock.report.noise import FEWEST_RUNS
-from fairlock.report.parts import Drawing, counted, digits
-from fairlock.report.summary import Win, advice, notes, times, wins
-
-
-def capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
+from fairlock.report.parts import Drawing, digits
+from fairlock.report.summary import Win, notes, wins
+from fairlock.report.words import capital, counted, times
 
 # --- in short ---
+
+
+NOT_RELIABLE = "Do not rely on this: other work disturbed most of the samples. Measure again on an idle machine."
 
 
 def summary_section(sources: Sequence[Source], groups: Sequence[Group]) -> str:
@@ -30,6 +30,8 @@ def summary_section(sources: Sequence[Source], groups: Sequence[Group]) -> str:
         f'<span class="quiet small where">Measured in {escape(one.where)}.</span></p>'
         for one in found
     )
+    if any(one.disturbed for one in found):
+        told = f'<p class="warning">{NOT_RELIABLE}</p>{told}'
     if not found:
         told = "<p>Nothing here says which lock to use: no two locks contended for turns.</p>"
     items = "".join(
@@ -55,7 +57,7 @@ def winners(found: Sequence[Win]) -> str:
         regimes: dict[int, Win] = {}
         for win in mine:
             regimes[0 if win.threads == 1 else 2 if group.oversubscribed(win.threads) else 1] = win
-        of = f"<small>{kind}s</small>" if len(group.kinds) > 1 else ""
+        of = f"<small>{escape(kind)}</small>" if len(group.kinds) > 1 else ""
         cells = [winner(regimes[i]) if i in regimes else "" for i in range(3)]
         lines.append([f'<a href="#{slug}">{escape(group.title)}</a>{of}', *cells])
     heads = ["who won where", "alone", "a CPU for each thread", "more threads than CPUs"]
@@ -72,7 +74,7 @@ def winner(win: Win) -> str:
     words = win.words
     if win.against is not None and win.against[0] not in words:
         usual, ratio = win.against
-        words += f"; {times(ratio)} {usual}"
+        words += f"; {times(ratio)} {win.better} {usual}"
     return f"<b>{escape(win.contest.best)}</b> {escape(win.value)}{threads}<small>{escape(words)}</small>"
 
 
@@ -131,7 +133,7 @@ def numbers(group: Group) -> str:
         for name in measures:
             one, write = group.figure(i, name), MEASURES[name].write
             cells.append(f"{write(one.median)}<small>{write(one.low)} to {write(one.high)}</small>" if one else "")
-        rows.append([escape(group.labels[i]), str(point.threads), *cells, str(len(group.source.table.runs(i)))])
+        rows.append([escape(group.labels[i]), str(point.threads), *cells, str(len(group.source.table.samples(i)))])
     heads = ["lock", "threads", *(MEASURES[name].title for name in measures), "runs"]
     return table(heads, rows, numbers=range(1, len(heads)), kind="tight")
 
@@ -159,7 +161,8 @@ def comparison_section(comparison: compare.Comparison, drawings: Sequence[Drawin
 <p class="quiet small">{rule} The other figures of this page are those of {new}.</p>
 <ul class="notes">{"".join(others)}</ul>
 {changes_table(changed) if changed else ""}
-{more("All comparisons", figures(drawings) + changes_table(comparison.changes))}
+{figures([one for one in drawings if not one.folded])}
+{more("All comparisons", figures([one for one in drawings if one.folded]) + changes_table(comparison.changes))}
 </div>"""
 
 
@@ -169,7 +172,7 @@ def changes_table(changes: Sequence[compare.Change]) -> str:
     for change in changes:
         verdict, *cells = compare.cells(change)
         rows.append([*map(escape, cells), pill(verdict, PILLS.get(verdict, ""))])
-    return table(heads, rows, numbers=(3, 4, 5), kind="stack")
+    return table(heads, rows, numbers=(3, 4, 5), kind="stack lines")
 
 
 # --- all samples ---

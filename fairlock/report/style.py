@@ -95,6 +95,15 @@ FAMILIES = (
 OTHER = FAMILIES[-1]
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
+# The same with a hole, for what is only a form of another lock: an outline, and a smaller one the other way round.
+HOLLOW = {
+    "circle": "M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0ZM.5,0A.5,.5,0,1,0,-.5,0A.5,.5,0,1,0,.5,0Z",
+    "square": "M-.9,-.9H.9V.9H-.9ZM-.45,-.45V.45H.45V-.45Z",
+    "triangle-up": "M0,-1.1L1.1,.9H-1.1ZM0,-.25L-.45,.5H.45Z",
+    "diamond": "M0,-1.2L1.2,0L0,1.2L-1.2,0ZM0,-.55L-.55,0L0,.55L.55,0Z",
+    "triangle-down": "M0,1.1L-1.1,-.9H1.1ZM0,.25L.45,-.5H-.45Z",
+    "cross": "M-.4,-1H.4V-.4H1V.4H.4V1H-.4V.4H-1V-.4H-.4ZM-.1,-.1V.1H.1V-.1Z",
+}
 SOLID: Dash = (1, 0)
 DASHED: Dash = (5, 3)
 DOTTED: Dash = (1.5, 2.5)
@@ -116,7 +125,7 @@ def look(lock: str) -> Look:
     for pattern, base, dash in VARIATIONS:
         if found := pattern.fullmatch(lock):
             one = look(base.format(found[1]))
-            return Look(one.light, one.dark, one.shape, dash, one.family)
+            return Look(one.light, one.dark, HOLLOW.get(one.shape, one.shape), dash, one.family)
     for family in FAMILIES:
         if lock in family.members:
             return _member(family, family.members.index(lock), DASHED if family.title == SYSTEM else SOLID)

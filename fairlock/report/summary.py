@@ -1,29 +1,17 @@
-"""What the page says in words: which lock to take here, who won where, and how far the measurement can be trusted."""
+"""What the page says in words: who won where, and how far the measurement can be trusted."""
 
 from __future__ import annotations
 
-import math
-import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fairlock.bench.figures import MOST_OTHER_WORK, calm
-from fairlock.report.contest import Contest, contest, leading, rank, reference
-from fairlock.report.data import NEGATIVE_CONTROL, Group, Source
+from fairlock.bench.figures import MOST_OTHER_WORK, calm, value_of
+from fairlock.report.contest import Contest, contest, reference
+from fairlock.report.data import Group, Source
 from fairlock.report.measures import MEASURES
 from fairlock.report.noise import Interval
-from fairlock.report.parts import counted
-
-SLEEPING = {"park", "spin-then-park"}
-EVEN = 0.8  # slowest thread / fastest, from which nobody starves
-
-
-@dataclass(frozen=True)
-class Advice:
-    kind: str  # lock or semaphore
-    text: str
-    where: str  # it was measured
+from fairlock.report.words import counted, listed, times
 
 
 @dataclass(frozen=True)
@@ -31,143 +19,6 @@ class Note:
     lead: str
     text: str
     warning: bool = False
-
-
-# --- words ---
-
-
-def times(interval: Interval) -> str:
-    """Return a ratio and its interval: 1.25 (1.2 to 1.3) times."""
-    value = short(interval.value)
-    if not interval.known:
-        return f"{value} times"
-    return f"{value} ({short(interval.low)} to {short(interval.high)}) times"
-
-
-def short(value: float) -> str:
-    return f"{value:.2f}" if value < 10 else f"{value:.0f}"
-
-
-def listed(names: Sequence[str], word: str = "and", most: int = 4) -> str:
-    if len(names) > most:
-        names = [*names[: most - 1], f"{len(names) - most + 1} others"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
-
-
-# --- which lock should I use here? ---
-
-
-@dataclass(frozen=True)
-class Score:
-    """How a lock did over many points: in each run, its share of the best median of each point, as a geometric mean."""
-
-    runs: Mapping[int, float]
-    fairness: float  # the worst of the medians
-
-
-def scores(places: Sequence[tuple[Group, int]], kind: str) -> dict[str, Score]:
-    """Return the score of each lock that was measured in all of these places."""
-    logs: dict[str, dict[int, list[float]]] = {}
-    fairness: dict[str, float] = {}
-    for group, threads in places:
-        found = {i: group.in_runs(i, "throughput") for i in group.at(threads) if candidate(group, i, kind)}
-        best = max((statistics.median(runs.values()) for runs in found.values() if runs), default=0.0)
-        for i, runs in found.items():
-            mine = logs.setdefault(group.labels[i], {})
-            for run, value in runs.items():
-                if value > 0:
-                    mine.setdefault(run, []).append(math.log(value / best))
-            even = group.figure(i, "fairness")
-            if even is not None:
-                fairness[group.labels[i]] = min(even.median, fairness.get(group.labels[i], 1.0))
-    whole = {label: {run: one for run, one in runs.items() if len(one) == len(places)} for label, runs in logs.items()}
-    return {
-        label: Score({run: math.exp(statistics.fmean(one)) for run, one in runs.items()}, fairness.get(label, math.nan))
-        for label, runs in whole.items()
-        if runs
-    }
-
-
-def candidate(group: Group, number: int, kind: str) -> bool:
-    """Whether somebody could take this one: no baseline, no control, no array that was made small."""
-    lock = group.points[number].lock
-    strange = lock == NEGATIVE_CONTROL or "/" in lock or lock.startswith(("semaphore-around", "ck-"))
-    return group.kind(number) == kind and not strange and group.points[number].form in ("guard", None)
-
-
-def places_of(groups: Iterable[Group], kind: str, *, crowded: bool) -> list[tuple[Group, int]]:
-    """Return where several threads wanted one lock, and the leading measure is how often they got it."""
-    return [
-        (group, threads)
-        for group in groups
-        if leading(group) == "throughput" and group.has("fairness")
-        for threads in group.threads
-        if threads > 1 and group.oversubscribed(threads) is crowded
-        if sum(candidate(group, i, kind) for i in group.at(threads)) > 1
-    ]
-
-
-def field(places: Sequence[tuple[Group, int]], kind: str) -> list[tuple[Group, int]]:
-    """Return the places where the same locks took part, the most that did; sleepers first, where threads must sleep."""
-    entrants: dict[frozenset[str], list[tuple[Group, int]]] = {}
-    for group, threads in places:
-        labels = frozenset(group.labels[i] for i in group.at(threads) if candidate(group, i, kind))
-        entrants.setdefault(labels, []).append((group, threads))
-
-    def worth(labels: frozenset[str]) -> tuple[bool, int, int]:
-        group, threads = entrants[labels][0]
-        sleeps = group.oversubscribed(threads) and bool(SLEEPING.intersection(group.waiting))
-        return sleeps, sum(not label.startswith("capacitor") for label in labels), len(entrants[labels])
-
-    return entrants[max(entrants, key=worth)] if entrants else []
-
-
-def advice(groups: Sequence[Group]) -> Iterator[Advice]:
-    """Yield which lock to take: with a processor for each thread, and with fewer."""
-    for kind in ("lock", "semaphore"):
-        for crowded in (False, True):
-            places = field(places_of(groups, kind, crowded=crowded), kind)
-            found = scores(places, kind)
-            if len(found) > 1:
-                where = "With more threads than CPUs" if crowded else "With a CPU for each thread"
-                names = dict.fromkeys(group.title for group, _ in places)
-                counts = sorted({threads for _, threads in places})
-                if kind != "lock":
-                    where = f"As a {kind}, {where[0].lower()}{where[1:]}"
-                measured = f"{listed(list(names))}, {listed([str(n) for n in counts])} threads"
-                yield Advice(kind, take(found, where), measured)
-
-
-def take(found: Mapping[str, Score], where: str) -> str:
-    even = {label: score for label, score in found.items() if score.fairness >= EVEN}
-    ranked = rank({label: score.runs for label, score in (even or found).items()}, "throughput")
-    assert ranked is not None
-    best, fairness = ranked.best, found[ranked.best].fairness
-    usual = reference(found)
-    text = f"{where}, take **{best}**"
-    if ranked.tied:
-        text += f" (or {listed(ranked.tied, 'or')}: too close to call)"
-    if not ranked.decided:
-        text += " (too few runs to be sure)"
-    if usual is not None and usual != best:
-        against = rank({best: found[best].runs, usual: found[usual].runs}, "throughput")
-        assert against is not None
-        if against.best == best:
-            text += f": {times(against.ahead[usual])} the throughput of {usual}"
-        else:
-            text += f": {usual} had {times(against.ahead[best])} its throughput"
-        there = f"{found[usual].fairness:.2f} there"
-        text += f", and its slowest thread got {fairness:.2f} of the fastest one's turns ({there})."
-    else:
-        text += f". Its slowest thread got {fairness:.2f} of the fastest one's turns."
-    if not even:
-        return f"{text} No lock shared the turns evenly here (at least {EVEN})."
-    overall = rank({label: score.runs for label, score in found.items()}, "throughput")
-    if overall is not None and overall.best not in (best, usual) and overall.ahead[best].above(1):
-        ratio = times(overall.ahead[best])
-        unfair = found[overall.best].fairness
-        text += f" {overall.best} had {ratio} that throughput, but its slowest thread got only {unfair:.2f}."
-    return text
 
 
 # --- who won where ---
@@ -189,11 +40,16 @@ class Win:
         if not one.ahead:
             return "alone"
         second = next(iter(one.ahead))
+        ahead = f"{times(one.ahead[second])} {self.better} {second}"
         if not one.decided:
-            return f"{times(one.ahead[second])} {second}; too few runs to be sure"
+            return f"{ahead}; too few runs to be sure"
         if one.tied:
             return f"too close to call with {listed(one.tied)}"
-        return f"{times(one.ahead[second])} {second}"
+        return ahead
+
+    @property
+    def better(self) -> str:
+        return "that of" if MEASURES[self.contest.measure].better == "more" else "as fast as"
 
     @property
     def value(self) -> str:
@@ -218,7 +74,7 @@ def wins(groups: Sequence[Group]) -> list[Win]:
 
 def notes(sources: Sequence[Source], groups: Sequence[Group]) -> Iterator[Note]:
     """Yield what a reader has to know before believing anything."""
-    yield from (disturbance(sources), crowding(groups), *exclusion(groups), *gaps(sources))
+    yield from (disturbance(sources), crowding(groups), *exclusion(groups), *gaps(sources), *undrawn(groups))
 
 
 def disturbance(sources: Sequence[Source]) -> Note:
@@ -233,7 +89,7 @@ def disturbance(sources: Sequence[Source]) -> Note:
     share = f"more than {MOST_OTHER_WORK:.0%} of the processors' time"
     if not disturbed:
         return Note("Calm.", f"In none of the {len(samples)} samples did other work take {share}.")
-    text = f"In {disturbed} of {len(samples)} samples other work took {share}; they are left out where others remain."
+    text = f"In {disturbed} of {len(samples)} samples other work took {share}; they are left out where enough remain."
     if lost:
         text += f" {counted(len(lost), 'point')} had no calm sample at all, such as {lost[0]}."
     return Note("Disturbed.", text, warning=bool(lost) or disturbed > len(samples) / 4)
@@ -301,3 +157,18 @@ def gaps(sources: Sequence[Source]) -> Iterator[Note]:
     if few:
         text = "with fewer than three runs nothing can be said of chance; `--runs 5` or more is better."
         yield Note("Few runs:", text, warning=True)
+
+
+def undrawn(groups: Sequence[Group]) -> Iterator[Note]:
+    """Yield the numbers of groups that have no figure."""
+    told = []
+    for group in groups:
+        if not any(group.has(name) for name in MEASURES):
+            names = dict.fromkeys(key for sample in group.samples() for key in sample.metrics)
+            for name in names:
+                found = [value for sample in group.samples() if (value := value_of(sample.metrics, name)) is not None]
+                if found and name != "other_work":
+                    span = f"{min(found):g}" if min(found) == max(found) else f"{min(found):g} to {max(found):g}"
+                    told.append(f"{group.title}: {name} {span}")
+    if told:
+        yield Note("Not drawn:", f"{'; '.join(told)}.")
