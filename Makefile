@@ -24,13 +24,13 @@ help: ## print this list
 
 build: $(VENV)/tools.stamp ## build the package and install it in the virtual environment
 	@echo "building fairlock"
-	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps -C cmake.define.FAIRLOCK_CHECKER=ON .
+	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps --config-settings=cmake.define.FAIRLOCK_CHECKER=ON .
 
 test: system-packages build $(VENV)/lab.stamp $(VENV)/docs.stamp $(VENV)/release.stamp ## set everything up and run all tests
 	@$(RUN) $(BIN)/pytest $(ARGS)
 
 # Beside the environment of `make test` there may be others, for other Pythons. They have no lab, which takes long to build.
-types_only := $(if $(filter .venv,$(VENV)),,-C build-dir="build/types-{wheel_tag}" -C cmake.define.FAIRLOCK_LAB=OFF)
+types_only := $(if $(filter .venv,$(VENV)),,--config-settings=build-dir="build/types-{wheel_tag}" --config-settings=cmake.define.FAIRLOCK_LAB=OFF)
 
 test-python: $(VENV)/tools.stamp ## build and test the Python types alone (PYTHON=python3.x VENV=.venv-3.x for another Python)
 	@echo "building the types of fairlock"
@@ -43,7 +43,7 @@ with_checker = $(if $(wildcard $(VENV)/lib/python*/site-packages/fairlock/_lab.*
 bench: $(VENV)/build.stamp $(VENV)/lab.stamp ## set up what it takes, and find out which lock is best on this machine
 	@tools/system-packages bench || true
 	@echo "building fairlock"
-	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps -C cmake.define.FAIRLOCK_CHECKER=$(with_checker) .
+	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps --config-settings=cmake.define.FAIRLOCK_CHECKER=$(with_checker) .
 	@$(RUN) $(BIN)/fairlock bench short $(ARGS)
 
 check: build ## explore every lock with the model checker (fairlock check)

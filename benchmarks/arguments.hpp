@@ -14,7 +14,6 @@ class Arguments {
   Arguments(std::string family, int count, char** words);
 
   bool flag(std::string_view option);
-  bool given(std::string_view option) const;
 
   double number(std::string_view option, double otherwise, double least, double most);
   std::uint64_t number(std::string_view option, std::uint64_t otherwise, std::uint64_t least, std::uint64_t most);
@@ -31,7 +30,8 @@ class Arguments {
     bool has_value = false;
   };
 
-  const Given* find(std::string_view option);         // asked for, from now on
+  bool given(std::string_view option) const;
+  const Given* find(std::string_view option);  // asked for, from now on
   const std::string* value_of(std::string_view option);
 
   const std::string family_;

@@ -8,12 +8,35 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bench {
 
 inline constexpr unsigned most_threads = 4096;
 inline constexpr std::size_t sector = 128;
+
+// Where in its page something lies. Of two addresses that agree in their last twelve bits a processor takes one for the
+// other at first, and a load that follows a store to such a one waits: the same lock may take half as long again, for
+// as long as the process runs. So what the loops touch all the time lies at places of its own.
+namespace place {
+inline constexpr std::size_t page = 4096;
+inline constexpr std::size_t tally = 1024;  // below that: the lock
+inline constexpr std::size_t over = tally + sector;
+inline constexpr std::size_t witness = over + sector;
+inline constexpr std::size_t handover = witness + sector;
+inline constexpr std::size_t member = handover + sector;
+inline constexpr std::size_t generator = 2048;
+}  // namespace place
+
+template <class T, std::size_t Where>
+struct alignas(place::page) Placed {
+  template <class... A>
+  explicit Placed(A&&... arguments) : value(std::forward<A>(arguments)...) {}
+
+  std::byte before[Where];
+  T value;
+};
 
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;

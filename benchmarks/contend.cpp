@@ -6,12 +6,11 @@ namespace bench {
 namespace {
 
 void run(Arguments& arguments, Json& json) {
-  const Settings settings(arguments);
-  Wanted wanted(arguments, settings);
+  Wanted wanted(arguments, Settings(arguments));
   wanted.sections.ask(arguments);
   arguments.finish();
 
-  Crew crew(settings);
+  Crew crew(wanted.settings);
   Contest contest(wanted, crew);
   const auto members = contest.join_all();
   const auto sample = crew.measure([&](unsigned i) { contest.lock().work(*members[i]); });

@@ -45,16 +45,16 @@ void Wanted::write(Json& json) const {
 }
 
 Contest::Contest(const Wanted& wanted, Crew& crew)
-    : wanted_(wanted), crew_(crew), data_(new Protected{Generator(wanted.sections.generator, wanted.settings.seed)}),
+    : wanted_(wanted), crew_(crew), data_(std::make_unique<Protected>(Generator(wanted.sections.generator, wanted.settings.seed))),
       lock_(wanted.entry.make(Size{wanted.settings.threads, wanted.permits})) {
   if (wanted.sections.notes()) ticks_per_second();  // found out here, not by a thread in its critical section
 }
 
 Member& Contest::join(unsigned thread, std::atomic<std::uint64_t>& tally, const Sections& sections) {
-  members_.push_back(std::make_unique<Member>(thread, sections, wanted_.seed(thread), *data_,
-                                              wanted_.exclusion() == Wanted::Exclusion::witnessed, crew_.window(),
-                                              crew_.over(), tally));
-  return *members_.back();
+  const bool witnessed = wanted_.exclusion() == Wanted::Exclusion::witnessed;
+  members_.push_back(std::make_unique<Placed<Member, place::member>>(
+      thread, sections, wanted_.seed(thread), *data_, witnessed, crew_.window(), crew_.over(), tally));
+  return members_.back()->value;
 }
 
 std::vector<Member*> Contest::join_all() {
@@ -65,7 +65,7 @@ std::vector<Member*> Contest::join_all() {
 
 void Contest::check() const {
   std::uint64_t episodes = 0;
-  for (const auto& member : members_) episodes += member->tally.load();
+  for (const auto& member : members_) episodes += member->value.tally.load();
   const auto inside = [&](const std::string& sign) {
     fail(wanted_.entry.name + ": two threads were inside at once: " + sign);
   };
@@ -73,10 +73,10 @@ void Contest::check() const {
     const auto steps = episodes * wanted_.sections.critical;
     Generator replay(wanted_.sections.generator, wanted_.settings.seed);
     replay.skip(steps);
-    if (!(replay == data_->generator))
+    if (!(replay == data_->generator.value))
       inside("the shared generator is not where " + std::to_string(steps) + " steps lead");
-  } else if (wanted_.exclusion() == Wanted::Exclusion::witnessed && data_->witness != episodes) {
-    inside(std::to_string(episodes) + " episodes, but the witness counted " + std::to_string(data_->witness));
+  } else if (wanted_.exclusion() == Wanted::Exclusion::witnessed && data_->witness.value != episodes) {
+    inside(std::to_string(episodes) + " episodes, but the witness counted " + std::to_string(data_->witness.value));
   }
 }
 
@@ -93,12 +93,13 @@ void Contest::write_notes(Json& json) const {
   Ticks longest = 0;
   Histogram waits, handovers;
   std::uint64_t migrations = 0, noted = 0;
-  for (const auto& member : members_) {
-    longest = std::max(longest, member->longest_wait);
-    waits.add(member->waits);
-    handovers.add(member->handovers);
-    migrations += member->migrations;
-    noted += member->noted;
+  for (const auto& placed : members_) {
+    const Member& member = placed->value;
+    longest = std::max(longest, member.longest_wait);
+    waits.add(member.waits);
+    handovers.add(member.handovers);
+    migrations += member.migrations;
+    noted += member.noted;
   }
   const auto& asked = wanted_.sections;
   const double seconds = asked.timed ? static_cast<double>(longest) / ticks_per_second() : 0;

@@ -51,7 +51,7 @@ class Contest {
   Crew& crew_;
   std::unique_ptr<Protected> data_;
   std::unique_ptr<Measured> lock_;
-  std::vector<std::unique_ptr<Member>> members_;
+  std::vector<std::unique_ptr<Placed<Member, place::member>>> members_;
 };
 
 }  // namespace bench

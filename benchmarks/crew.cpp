@@ -113,7 +113,7 @@ void Crew::watch(Sample& sample) {
 std::vector<std::uint64_t> Crew::counts() const {
   std::vector<std::uint64_t> all;
   all.reserve(tallies_.size());
-  for (const auto& tally : tallies_) all.push_back(tally.count.load(std::memory_order_relaxed));
+  for (const auto& tally : tallies_) all.push_back(tally.value.load(std::memory_order_relaxed));
   return all;
 }
 
@@ -121,7 +121,7 @@ std::vector<std::uint64_t> Crew::counts() const {
 // processors may take long to get out of each other's way: while now and then one ends, all is well.
 void Crew::end() {
   constexpr Seconds patience(60);
-  over_.store(true);
+  over_.value.store(true);
   {
     std::unique_lock lock(mutex_);
     for (auto gone = gone_; gone_ != threads_.size(); gone = gone_)

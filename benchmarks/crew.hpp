@@ -42,8 +42,8 @@ class Crew {
   // Once: every thread runs work(its number), which counts in tally() and returns soon after over() has come true.
   Sample measure(const std::function<void(unsigned)>& work);
 
-  std::atomic<std::uint64_t>& tally(unsigned thread) { return tallies_[thread].count; }
-  const std::atomic<bool>& over() const { return over_; }
+  std::atomic<std::uint64_t>& tally(unsigned thread) { return tallies_[thread].value; }
+  const std::atomic<bool>& over() const { return over_.value; }
   const Window& window() const { return window_; }
 
   // What every family says of its sample: how much was done, and by whom; and what that took.
@@ -51,8 +51,6 @@ class Crew {
   void write_spent(Json& json, const Sample& sample) const;
 
  private:
-  struct alignas(sector) Tally { std::atomic<std::uint64_t> count{0}; };
-
   void start(const std::function<void(unsigned)>& work);
   void body(unsigned thread, const std::function<void(unsigned)>& work);
   void open_gate(int how);
@@ -63,10 +61,10 @@ class Crew {
   const Settings settings_;
   Hogs hogs_;  // before perf_, which is not to count them
   Perf perf_;
-  std::vector<Tally> tallies_;
+  std::vector<Placed<std::atomic<std::uint64_t>, place::tally>> tallies_;
   std::vector<std::thread> threads_;
   Window window_;
-  alignas(sector) std::atomic<bool> over_{false};
+  Placed<std::atomic<bool>, place::over> over_;
   alignas(sector) std::atomic<int> gate_{0};  // 0: wait here, 1: go, 2: go home
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -9,19 +9,18 @@ namespace bench {
 namespace {
 
 void run(Arguments& arguments, Json& json) {
-  const Settings settings(arguments);
-  Wanted wanted(arguments, settings);
+  Wanted wanted(arguments, Settings(arguments));
   wanted.sections.ask(arguments);
   const auto episodes = arguments.number("--episodes", std::uint64_t{100}, 1, 1'000'000'000);
   arguments.finish();
 
-  Crew crew(settings);
+  Crew crew(wanted.settings);
   Contest contest(wanted, crew);
   const auto members = contest.join_all();
   for (Member* const member : members) member->quota = episodes;
   bool last = false;  // decided where all have met, so that nobody waits for one who has gone
   const auto decide = [&]() noexcept { last = crew.over().load(); };
-  std::barrier meeting(settings.threads, decide);
+  std::barrier meeting(wanted.settings.threads, decide);
   const auto sample = crew.measure([&](unsigned i) {
     do {
       contest.lock().work(*members[i]);
@@ -29,7 +28,7 @@ void run(Arguments& arguments, Json& json) {
     } while (!last);
   });
   contest.check();
-  json.number("phases", sample.rate(sample.episodes()) / static_cast<double>(episodes * settings.threads));
+  json.number("phases", sample.rate(sample.episodes()) / static_cast<double>(episodes * wanted.settings.threads));
   contest.write(json, sample);
 }
 

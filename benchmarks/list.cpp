@@ -1,5 +1,7 @@
 #include "list.hpp"
 
+#include <fairlock/waiting/monitor.hpp>
+
 #include "crew.hpp"
 #include "family.hpp"
 #include "roster.hpp"
@@ -37,6 +39,7 @@ void write_subject(Json& json, const Entry& subject) {
 void write_list(Json& json) {
   json.text("compiler", compiler);
   json.number("cpus", usable_cpus().size());
+  json.number("most_threads", most_threads);
   json.texts("policies", policy_names());
   json.list("families", [&] {
     for (const Family* family : families()) json.text(nullptr, family->name);
@@ -56,6 +59,8 @@ void write_list(Json& json) {
 #ifndef FAIRLOCK_BENCH_ATOMIC
     json.text("atomic-exchange", "no libatomic to link with: install the compiler's, then build again");
 #endif
+    if (fairlock::monitor_kind() == fairlock::MonitorKind::none)
+      json.text("monitor", "this CPU has no instruction to watch a line with: the policy `monitor` is `yield` here");
   });
 }
 

@@ -68,7 +68,7 @@ class MeasuredSubject final : public Measured {
  private:
   struct alignas(sector) Aligned { Context kept{}; };
 
-  alignas(sector) Subject subject_;
+  alignas(place::page) Subject subject_;
   alignas(sector) std::vector<Aligned> contexts_;
 };
 

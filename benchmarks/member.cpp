@@ -14,17 +14,18 @@ void Member::enter() noexcept {
   if (sections_.notes()) {
     entered_ = ticks();
     if (sections_.handover || sections_.migrations) {
-      came_ = data_.last != 0 && data_.last != number + 1;
-      taken_ = entered_ - data_.left;
-      data_.last = number + 1;
+      auto& [left, last] = data_.handover.value;
+      came_ = last != 0 && last != number + 1;
+      taken_ = entered_ - left;
+      last = number + 1;
     }
   }
-  (sections_.shared ? data_.generator : generator_).advance(sections_.critical);
+  (sections_.shared ? data_.generator.value : generator_).advance(sections_.critical);
   if (nested != nullptr) nested->work(*nested_member);
 }
 
 void Member::leave() noexcept {
-  if (sections_.handover) data_.left = ticks();
+  if (sections_.handover) data_.handover.value.left = ticks();
 }
 
 void Member::outside() noexcept {

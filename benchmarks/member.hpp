@@ -13,11 +13,11 @@ namespace bench {
 
 class Measured;
 
-struct alignas(sector) Member {
+struct Member {
   Member(unsigned number, const Sections& sections, std::uint64_t seed, Protected& data, bool witnessed,
          const Window& window, const std::atomic<bool>& over, std::atomic<std::uint64_t>& tally)
       : number(number), plain(sections.plain()), over(over), tally(tally),
-        witness(witnessed ? &data.witness : nullptr), sections_(sections), data_(data), window_(window),
+        witness(witnessed ? &data.witness.value : nullptr), sections_(sections), data_(data), window_(window),
         generator_(sections.generator, seed) {}
   Member(const Member&) = delete;
 

@@ -30,18 +30,17 @@ std::vector<Member*> nest(std::vector<std::unique_ptr<Contest>>& contests, Crew&
 }
 
 void run(Arguments& arguments, Json& json) {
-  const Settings settings(arguments);
-  Wanted wanted(arguments, settings);
+  Wanted wanted(arguments, Settings(arguments));
   wanted.sections.ask_for_work(arguments);
   const auto held = arguments.number("--locks-held", std::uint64_t{5}, 1, 64);
   arguments.finish();
 
-  Crew crew(settings);
+  Crew crew(wanted.settings);
   std::vector<std::unique_ptr<Contest>> contests;
   for (std::uint64_t i = 0; i < held; ++i) contests.push_back(std::make_unique<Contest>(wanted, crew));
   std::deque<std::atomic<std::uint64_t>> tallies;
   std::vector<Member*> members{nest(contests, crew, wanted.sections, tallies).front()};
-  for (unsigned i = 1; i < settings.threads; ++i) members.push_back(&contests[(i - 1) % held]->join(i));
+  for (unsigned i = 1; i < wanted.settings.threads; ++i) members.push_back(&contests[(i - 1) % held]->join(i));
   const auto sample = crew.measure([&](unsigned i) {
     contests[i == 0 ? 0 : (i - 1) % held]->lock().work(*members[i]);
   });

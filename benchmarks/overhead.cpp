@@ -60,7 +60,9 @@ void run(Arguments& arguments, Json& json) {
   for (auto& row : rows) row.measured = entry_of(row.lock).make(Size{1, 1});
   Crew crew(settings);
   Protected data{Generator(Generator::Kind::none, settings.seed)};
-  Member member(0, Sections{}, settings.seed, data, true, crew.window(), crew.over(), crew.tally(0));
+  Placed<Member, place::member> placed(0u, Sections{}, settings.seed, data, true, crew.window(), crew.over(),
+                                       crew.tally(0));
+  Member& member = placed.value;
   member.quota = Batches::episodes;
   ticks_per_second();
   crew.measure([&](unsigned) {

@@ -20,6 +20,14 @@ constexpr struct {
     {"cache_misses", PERF_COUNT_HW_CACHE_MISSES},
 };
 
+const char* reason(int error) {
+  switch (error) {
+    case ENOENT: case ENODEV: case EOPNOTSUPP: return "this machine has no hardware counters to give";
+    case EACCES: case EPERM: return "not permitted: see /proc/sys/kernel/perf_event_paranoid";
+    default: return std::strerror(error);
+  }
+}
+
 int open_counter(std::uint64_t event) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
@@ -39,7 +47,7 @@ Perf::Perf() {
   static_assert(std::size(counters) == number);
   for (std::size_t i = 0; i < number; ++i) {
     files_[i] = open_counter(counters[i].event);
-    if (files_[i] < 0 && unavailable_.empty()) unavailable_ = std::string("perf_event_open: ") + std::strerror(errno);
+    if (files_[i] < 0 && unavailable_.empty()) unavailable_ = std::string("perf_event_open: ") + reason(errno);
   }
 }
 

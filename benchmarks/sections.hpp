@@ -35,12 +35,18 @@ struct alignas(sector) Window {
   std::atomic<Ticks> opens{unknown}, closes{unknown};
 };
 
-// What the lock protects. Each part has a sector of its own, because a run uses only some of them.
+// What the lock protects. A run uses only some of it.
 struct Protected {
-  alignas(sector) Generator generator;
-  alignas(sector) std::uint64_t witness = 0;  // episodes, counted so that two at once lose one
-  alignas(sector) Ticks left = 0;             // when the last one inside was about to release,
-  unsigned last = 0;                          // and who that was, from 1; 0: nobody yet
+  struct Handover {
+    Ticks left = 0;     // when the last one inside was about to release,
+    unsigned last = 0;  // and who that was, from 1; 0: nobody yet
+  };
+
+  explicit Protected(const Generator& generator) : generator(generator) {}
+
+  Placed<Generator, place::generator> generator;
+  Placed<std::uint64_t, place::witness> witness{0u};  // episodes, counted so that two at once lose one
+  Placed<Handover, place::handover> handover;
 };
 
 }  // namespace bench

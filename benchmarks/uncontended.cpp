@@ -8,12 +8,11 @@ namespace bench {
 namespace {
 
 void run(Arguments& arguments, Json& json) {
-  const Settings settings(arguments, 1, 1);
-  Wanted wanted(arguments, settings);
+  Wanted wanted(arguments, Settings(arguments, 1, 1));
   wanted.alone = true;
   arguments.finish();
 
-  Crew crew(settings);
+  Crew crew(wanted.settings);
   Contest contest(wanted, crew);
   Member& member = contest.join(0);
   member.quota = Batches::episodes;

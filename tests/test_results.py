@@ -127,7 +127,7 @@ def test_what_was_not_measured_names_the_command() -> None:
 
 
 def test_claims_that_samples_call_undecidable() -> None:
-    sample = {"not_decidable": "this libgcc takes no mutex"}
+    sample = {"throughput": 1.0, "decidable": False, "reason": "this libgcc takes no mutex"}
     found = measured([(point("pthread-mutex", n, "throw", "throw", waiting=None), [sample]) for n in (1, 2)])
     assert verdict_on("exceptions do not scale", [found]).why == "this libgcc takes no mutex"
 

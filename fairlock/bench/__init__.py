@@ -71,12 +71,13 @@ def measure(found: Results, path: Path | None, report: Path | None) -> int:
     if found.samples:
         show(found)
     if not done:
+        sys.stdout.flush()
         harness.interrupted(found, path)
         return INTERRUPTED
     if path is not None:
-        print(f"\nresults: {path}")
-    if report is not None and files.make_report(found, path, report):
-        print(f"report: {report}")
+        print(f"\n{path}: {len(found.samples)} samples")
+    if report is not None:
+        files.make_report(found, path, report)
     return 0
 
 

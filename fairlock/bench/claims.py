@@ -149,8 +149,9 @@ def undecidable(claim: Claim, tables: Iterable[Table]) -> str:
 def show(comparison: Comparison, figure: Figure) -> str:
     other = f" / {comparison.theirs}" if comparison.theirs else ""
     what = {"throughput": "", "fairness": "slowest/fastest of "}.get(comparison.measure, f"{comparison.measure} of ")
+    place = "" if comparison.mine.config == comparison.mine.workload else f" in {comparison.mine.config}"
     span = f" ({figure.low:.2f} to {figure.high:.2f})" if figure.high > figure.low else ""
-    return f"{what}{comparison.mine}{other}: {figure.median:.2f}{span}"
+    return f"{what}{comparison.mine}{other}{place}: {figure.median:.2f}{span}"
 
 
 def bound(comparison: Comparison) -> str:

@@ -18,7 +18,10 @@ def default(workload: str | None, name: str) -> Path | None:
     if composite is None or composite.folder is None:
         return None
     folder = Path(composite.folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make {folder}: {error.strerror} (--json and --report name other files)") from error
     return folder / name
 
 
@@ -39,22 +42,21 @@ def writable(path: Path | None) -> Path | None:
 
 
 def check_report() -> None:
-    try:
-        import_module("fairlock.report")
-    except ImportError as error:
-        raise UsageError(f"--report: {error}; pip install 'fairlock[lab]'") from error
+    """Complain now if there will be no page; `fairlock.report` says itself what it needs."""
+    import_module("fairlock.report")
 
 
-def make_report(found: Results, path: Path | None, page: Path) -> bool:
-    """Make the page as `fairlock report` does; return whether it could."""
+def make_report(found: Results, path: Path | None, page: Path) -> None:
+    """Make the page as `fairlock report` does, and say where it is; or why there is none."""
     try:
         report = import_module("fairlock.report")
-    except ImportError:
-        return False
+    except ImportError as error:
+        print(f"no report: {error}")
+        return
     parser = argparse.ArgumentParser()
     report.add_arguments(parser)
     with tempfile.TemporaryDirectory() as folder:
         if path is None:
             path = Path(folder) / "results.json"
             results.save(found, path)
-        return bool(report.run(parser.parse_args([str(path), "--out", str(page)])) == 0)
+        report.run(parser.parse_args([str(path), "--out", str(page)]))

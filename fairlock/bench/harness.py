@@ -36,9 +36,16 @@ def begin(plan: Plan, command: Sequence[str], roster: Roster | None) -> Results:
         command=list(command),
         machine=machine.facts(roster.compiler if roster is not None else None),
         plan=plan,
-        missing=dict(roster.missing) if roster is not None else {},
+        missing={} if roster is None else {key: why for key, why in roster.missing.items() if concerns(key, plan)},
         subjects=[subjects[name].as_json() for name in measured if name in subjects],
     )
+
+
+def concerns(missing: str, plan: Plan) -> bool:
+    """Return whether something that this build or machine lacks has to do with a plan."""
+    if missing == "monitor":
+        return any(point.waiting == missing for point in plan.points)
+    return missing not in WORKLOADS or any(point.workload == missing for point in plan.points)
 
 
 def run(found: Results, path: Path | None) -> bool:
@@ -59,6 +66,8 @@ def run(found: Results, path: Path | None) -> bool:
                     keep(found, path)
                 progress.ends(work(plan, i))
     except KeyboardInterrupt:
+        if path is not None and found.samples:
+            keep(found, path)  # it may have come between a sample and its file
         return False
     return True
 
@@ -96,7 +105,7 @@ def same_machine(found: Results, path: Path, here: Mapping[str, Any]) -> None:
 
 
 def interrupted(found: Results, path: Path | None) -> None:
-    """Say what is kept, and how to go on."""
+    """Say what is kept, and how to go on. Where no file was named, make one."""
     done, planned = len(found.samples), len(found.plan.order)
     if not done:
         print("interrupted before the first sample: nothing is kept", file=sys.stderr)
@@ -104,7 +113,7 @@ def interrupted(found: Results, path: Path | None) -> None:
     if path is None:
         stamp = found.created.translate({ord(c): None for c in "-:Z"}).replace("T", "-")
         path = Path(f"fairlock-{found.plan.workload}-{stamp}.json")
-    keep(found, path)  # Ctrl-C may have come between a sample and its file
+        keep(found, path)
     print(
         f"interrupted: {done} of {planned} samples are in {path}; go on with: fairlock bench --resume {path}",
         file=sys.stderr,

@@ -61,6 +61,6 @@ def number(value: float) -> str:
         else f"{value:.1f}"
         if size >= 10
         else f"{value:.2f}"
-        if size >= 0.01
-        else f"{value:.2g}"
+        if size >= 0.1
+        else f"{value:.3g}"
     )

@@ -13,7 +13,7 @@ EVERY = 10.0  # seconds between plain lines
 
 
 class Progress:
-    """Counts seconds of work. Used as a context; silent where nobody would see it is not: logs get plain lines."""
+    """Counts seconds of work. Used as a context. Where nobody looks, a line now and then goes to the log."""
 
     def __init__(self, samples: int, work: float) -> None:
         self.samples, self.work = samples, work
@@ -39,7 +39,7 @@ class Progress:
         """Say what is measured now."""
         text = f"[{self.done + 1}/{self.samples}] {what}"
         if self.bar is not None:
-            self.bar.update(self.bar.task_ids[0], description=text, left=clock(self.left()))
+            self.bar.update(self.bar.task_ids[0], description=text, left=clock(self.left()), refresh=True)
         elif self.live:
             width = shutil.get_terminal_size().columns - 1
             sys.stderr.write("\r\033[K" + f"{text}; {clock(self.left())} left"[:width])
@@ -79,6 +79,7 @@ def rich_bar(work: float) -> Any:
         TextColumn("{task.description}", markup=False),
         console=Console(stderr=True),
         transient=True,
+        auto_refresh=False,  # drawing takes processor time, and while a sample runs that is not ours
     )
     bar.add_task("", total=work, left=clock(work))
     return bar

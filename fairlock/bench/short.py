@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from fairlock import table
 from fairlock.bench import claims, tables
 from fairlock.bench.composites import TABLE_LOCKS
-from fairlock.bench.figures import Figure, Table
+from fairlock.bench.figures import Figure, Table, calm
 from fairlock.bench.measures import number
 from fairlock.bench.results import Results
 
 REFERENCE, FAIR_REFERENCE = "pthread-mutex", "pthread-mutex-pi"
+MOST_DISTURBED = 0.5  # of the samples; with more, two threads that spin say nothing
 EVEN = 0.8  # slowest/fastest from which we call a lock fair
 
 # place, measure, one of which unit: what the columns show, by their heads
@@ -111,10 +112,18 @@ def advice(samples: Table) -> list[str]:
         if (figure := look(samples, lock, TWO, "throughput")) is not None
         and any(one["name"] == lock and one["order"] == "fifo" for one in samples.results.subjects)
     }
+    if disturbed(samples) > MOST_DISTURBED:
+        return [*sentences, "But other work disturbed most samples: measure again when the machine is calm."]
     if two:
         quick = max(two, key=lambda lock: two[lock])
         sentences.append(f"With a processor for each thread, the fastest of those that keep the order is {quick}.")
     return sentences
+
+
+def disturbed(samples: Table) -> float:
+    """Return which share of the samples other work disturbed."""
+    every = samples.results.samples
+    return sum(not calm(sample) for sample in every) / len(every) if every else 0.0
 
 
 def strict_order(locks: Sequence[Crowded], best: Crowded, samples: Table) -> list[str]:
