@@ -12,7 +12,7 @@ from fairlock import __version__
 from fairlock.report import changes, compare, style
 from fairlock.report.background import claims_section, day, machine_section, properties_section
 from fairlock.report.data import Group, Source, locks_of
-from fairlock.report.html import swatch
+from fairlock.report.markup import swatch
 from fairlock.report.parts import Drawing
 from fairlock.report.sections import comparison_section, group_section, sample_rows, samples_section, summary_section
 from fairlock.report.words import counted, listed
