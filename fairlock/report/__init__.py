@@ -24,6 +24,7 @@ from fairlock.report.data import Source, groups_of  # noqa: E402
 from fairlock.report.figures import drawings, for_file  # noqa: E402
 from fairlock.report.page import page  # noqa: E402
 from fairlock.report.parts import Drawing  # noqa: E402
+from fairlock.report.words import counted  # noqa: E402
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     figures += changes.drawings(comparison) if comparison is not None else []
     if args.figures is not None:
         save(figures, args.figures)
-    print(f"{args.out}: {len(figures)} figures" + (f", also in {args.figures}" if args.figures else ""))
+    print(f"{args.out}: {counted(len(figures), 'figure')}" + (f", also in {args.figures}" if args.figures else ""))
     return 0
 
 
