@@ -117,7 +117,17 @@ def test_a_claim_is_decided_by_the_median_and_the_quartiles(twa: list[float], ex
 def test_what_a_machine_is_too_small_for_is_not_decidable() -> None:
     pair = [(point("mcs", 32, "twa"), rates(2)), (point("ticket", 32, "twa"), rates(1))]
     assert verdict_on("ticket collapses", [measured(pair, cpus=2)]).why == "needs 24 processors; there are 2"
-    assert verdict_on("ticket collapses", [measured(pair, cpus=32)]).verdict == claims.REPRODUCED
+    assert verdict_on("ticket collapses", [measured(pair, cpus=32)]).why == "fewer than 3 runs"
+    often = [(where, 3 * runs) for where, runs in pair]
+    assert verdict_on("ticket collapses", [measured(often, cpus=32)]).verdict == claims.REPRODUCED
+
+
+def test_what_other_work_disturbed_decides_nothing_about_two_threads() -> None:
+    pair = [
+        (point("twa", config="twa"), rates(9, 9, 9, other_work=0.3)),
+        (point("ticket", config="twa"), rates(9, 9, 9)),
+    ]
+    assert verdict_on("TWA near ticket", [measured(pair)]).why == "other work disturbed every run"
 
 
 def test_what_was_not_measured_names_the_command() -> None:

@@ -1,7 +1,8 @@
 """What the papers say that they measured, in our words, and whether samples from here show the same.
 
 A claim holds if each of its comparisons does that was measured. A comparison is a median of ratios (or of figures)
-against a bound; if the bound lies between the quartiles, the runs do not decide it.
+against a bound. If the bound lies between the quartiles, if there are too few runs, or if other work took a processor
+away in every run, nothing is decided.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ REPRODUCED: Outcome = "reproduced"
 NOT_REPRODUCED: Outcome = "not reproduced"
 NOT_DECIDABLE: Outcome = "not decidable here"
 
+FEWEST_RUNS = 3
 CLOSE = 0.9  # "about the same", "slightly behind": within 10 %
 
 
@@ -38,6 +40,12 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Found:
+    figure: Figure
+    disturbed: bool
+
+
+@dataclass(frozen=True)
 class Comparison:
     mine: Case
     theirs: Case | None = None  # None: the figure itself, not a ratio
@@ -48,8 +56,14 @@ class Comparison:
     def holds(self, value: float) -> bool:
         return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
 
-    def undecided(self, figure: Figure) -> bool:
-        return any(bound is not None and figure.straddles(bound) for bound in (self.least, self.most))
+    def undecided(self, found: Found) -> str:
+        """Return why the runs do not decide it, if so."""
+        if found.figure.runs < FEWEST_RUNS:
+            return f"fewer than {FEWEST_RUNS} runs"
+        if found.disturbed and self.mine.threads > 1:
+            return "other work disturbed every run"
+        straddles = any(bound is not None and found.figure.straddles(bound) for bound in (self.least, self.most))
+        return f"too noisy for {expected(self)}" if straddles else ""
 
     def command(self) -> str:
         cases = [self.mine, *([self.theirs] if self.theirs else [])]
@@ -97,32 +111,39 @@ def decide(claim: Claim, tables: Sequence[Table], cpus: int) -> Verdict:
     found = [(one, figure) for one in claim.comparisons if (figure := look(one, tables)) is not None]
     if not found:
         return verdict(NOT_DECIDABLE, f"not measured: {claim.comparisons[0].command()}")
-    measured = "; ".join(show(one, figure) for one, figure in found)
-    broken = [one for one, figure in found if not one.holds(figure.median) and not one.undecided(figure)]
-    open_ = [one for one, figure in found if one.undecided(figure)]
-    if broken:
+    measured = "; ".join(show(one, what.figure) for one, what in found)
+    decided = [(one, what) for one, what in found if not one.undecided(what)]
+    if broken := [one for one, what in decided if not one.holds(what.figure.median)]:
         return verdict(NOT_REPRODUCED, f"expected {'; '.join(expected(one) for one in broken)}", measured)
-    if open_:
-        return verdict(NOT_DECIDABLE, f"too noisy for {'; '.join(expected(one) for one in open_)}", measured)
+    if len(decided) < len(found):
+        reasons = dict.fromkeys(reason for one, what in found if (reason := one.undecided(what)))
+        return verdict(NOT_DECIDABLE, "; ".join(reasons), measured)
     return verdict(REPRODUCED, "; ".join(dict.fromkeys(bound(one) for one, _ in found)), measured)
 
 
-def look(comparison: Comparison, tables: Iterable[Table]) -> Figure | None:
+def look(comparison: Comparison, tables: Iterable[Table]) -> Found | None:
     """Return the figure from the first file that has it."""
     for table in tables:
         for mine in points(comparison.mine, table):
-            if comparison.theirs is None:
-                figure = table.figure(mine, comparison.measure)
-            else:
-                figure = None
-                waiting = table.points[mine].waiting  # of one kind of waiting, or of one that has no choice
-                for theirs in points(comparison.theirs, table):
-                    if waiting is None or table.points[theirs].waiting in (waiting, None):
-                        figure = table.ratio(mine, theirs, comparison.measure)
-                        break
-            if figure is not None:
-                return figure
+            for theirs in rivals(comparison, table, mine):
+                pair = [mine, *([theirs] if theirs is not None else [])]
+                figure = (
+                    table.ratio(mine, theirs, comparison.measure)
+                    if theirs is not None
+                    else table.figure(mine, comparison.measure)
+                )
+                if figure is not None:
+                    return Found(figure, table.disturbed(*pair))
     return None
+
+
+def rivals(comparison: Comparison, table: Table, mine: int) -> Iterable[int | None]:
+    """Return what a point is compared with: of the same kind of waiting, or of one that has no choice."""
+    if comparison.theirs is None:
+        return [None]
+    waiting = table.points[mine].waiting
+    found = points(comparison.theirs, table)
+    return [i for i in found if waiting is None or table.points[i].waiting in (waiting, None)]
 
 
 def points(case: Case, table: Table) -> list[int]:

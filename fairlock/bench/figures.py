@@ -112,10 +112,10 @@ class Table:
         undisturbed = [run for run in runs if all(calm(samples[run]) for samples in every)]
         return undisturbed or runs
 
-    def disturbed(self, point: int) -> bool:
-        """Whether other work disturbed all samples of a point."""
-        samples = self.samples(point)
-        return bool(samples) and not any(calm(sample) for sample in samples)
+    def disturbed(self, *points: int) -> bool:
+        """Whether other work disturbed one of these in every run."""
+        runs = self.runs(*points)
+        return bool(runs) and not all(calm(self._samples[point][run]) for point in points for run in runs)
 
     def figure(self, point: int, measure: str) -> Figure | None:
         values = [value_of(self._samples[point][run].metrics, measure) for run in self.runs(point)]

@@ -44,7 +44,7 @@ def print_short(results: Results) -> None:
     rows = [row for row in rows if any(row[1:])]
     print(f"\n{table.render(['lock', *COLUMNS], rows, right=COLUMNS)}\n\n{LEGEND}")
     if sentences := advice(samples):
-        print("\n" + textwrap.fill(" ".join(sentences), 118))
+        print("\n" + textwrap.fill(" ".join(sentences), 118, break_on_hyphens=False))
     print_claims([results])
     tables.print_notes(samples)
 
@@ -98,13 +98,10 @@ def advice(samples: Table) -> list[str]:
     sentences = []
     locks = crowded(samples, REFERENCE)
     reference = next((one for one in locks if one.lock == REFERENCE), None)
-    even = [one for one in locks if min(one.fairness) >= EVEN and one is not reference]
-    if reference is not None and locks:
-        best = max(even or locks, key=lambda one: one.rank)
-        gain = f"{best.speed[0]:.1f} times the turns of a {REFERENCE} ({best.speed[1]:.1f} times on a busy machine)"
-        share = f"the slowest thread gets {min(best.fairness):.2f} of the fastest one's turns"
-        theirs = f"{min(reference.fairness):.2f} there"
-        sentences.append(f"Which one here: {best.lock}. With many threads it has {gain}, and {share} ({theirs}).")
+    even = [one for one in locks if min(one.fairness) >= EVEN]
+    if reference is not None:
+        best = max(even or [reference], key=lambda one: one.rank)
+        sentences.append(recommend(best, reference))
         sentences += strict_order(locks, best, samples)
     two = {
         lock: figure.median
@@ -114,10 +111,19 @@ def advice(samples: Table) -> list[str]:
     }
     if disturbed(samples) > MOST_DISTURBED:
         return [*sentences, "But other work disturbed most samples: measure again when the machine is calm."]
-    if two:
+    if two and samples.results.machine["cpus"] >= 2:
         quick = max(two, key=lambda lock: two[lock])
         sentences.append(f"With a processor for each thread, the fastest of those that keep the order is {quick}.")
     return sentences
+
+
+def recommend(best: Crowded, reference: Crowded) -> str:
+    share = f"the slowest thread gets {min(best.fairness):.2f} of the fastest one's turns"
+    if best is reference:
+        return f"Which one here: {best.lock}, as no other lock is fair with many threads; but there {share}."
+    gain = f"{best.speed[0]:.1f} times the turns of a {REFERENCE} ({best.speed[1]:.1f} times on a busy machine)"
+    theirs = f"{min(reference.fairness):.2f} there"
+    return f"Which one here: {best.lock}. With many threads it has {gain}, and {share} ({theirs})."
 
 
 def disturbed(samples: Table) -> float:
