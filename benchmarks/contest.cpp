@@ -45,7 +45,8 @@ void Wanted::write(Json& json) const {
 }
 
 Contest::Contest(const Wanted& wanted, Crew& crew)
-    : wanted_(wanted), crew_(crew), data_(std::make_unique<Protected>(Generator(wanted.sections.generator, wanted.settings.seed))),
+    : wanted_(wanted), crew_(crew),
+      data_(std::make_unique<Protected>(Generator(wanted.sections.generator, wanted.settings.seed))),
       lock_(wanted.entry.make(Size{wanted.settings.threads, wanted.permits})) {
   if (wanted.sections.notes()) ticks_per_second();  // found out here, not by a thread in its critical section
 }
