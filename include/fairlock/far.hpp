@@ -43,7 +43,7 @@ struct FarWaiting {
         const auto seen = far.load(order::acquire);
         if (near()) break;
         if constexpr (where == Far::futex) {
-          if (!sleep(far, seen, until)) return false;
+          if (!sleep(far, seen, near, until)) return false;
         } else {
           if (!P::await_until(far, [=](auto value) { return value != seen; }, until, order::acquire)) return false;
         }
@@ -85,20 +85,20 @@ struct FarWaiting {
     } else {
       auto& counter = P::domain().counters[index];
       if constexpr (where == Far::futex) {
-        if (counter.fetch_add(one_poke, order::acq_rel) & asleep) {
-          counter.fetch_and(~asleep, order::relaxed);
-          P::unpark(&counter);
-        }
+        if ((counter.load(order::relaxed) & asleep) == 0) return;  // whoever is about to sleep sees our grant (below)
+        counter.fetch_add(one_poke, order::release);
+        if (counter.fetch_and(~asleep, order::relaxed) & asleep) P::unpark(&counter);
       } else {
         counter.fetch_add(one_poke, order::release);
       }
     }
   }
 
-  template <class Slot, Until U>
-  static bool sleep(Slot& far, std::uint64_t seen, const U& until) {
+  template <class Slot, class Near, Until U>
+  static bool sleep(Slot& far, std::uint64_t seen, Near&& near, const U& until) {
     if ((seen & asleep) == 0 && !far.cas(seen, seen | asleep, order::acq_rel)) return true;
-    return P::park(far, seen | asleep, until);
+    P::fence(order::seq_cst);  // the bit before the last look at the grant: a release writes the grant, then looks at the bit
+    return near() || P::park(far, seen | asleep, until);
   }
 };
 

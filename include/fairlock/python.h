@@ -12,8 +12,9 @@
  *
  * `lock` is a fairlock.Lock, RLock, Semaphore or BoundedSemaphore that the caller has a reference to; check() tells. A timeout is in
  * nanoseconds; negative: for ever, 0: look once. acquire() detaches while it waits, so other Python threads run, and a signal handler
- * that raises ends the wait. acquire_detached() does not look at signals. An RLock that is held by the calling thread is acquired
- * once more; threads that Python does not know may use the detached functions.
+ * that raises ends the wait. acquire_detached() does not look at signals. release_detached() of a BoundedSemaphore looks first and
+ * releases then: of several that are too many, and come at the same time, more than one may succeed. An RLock that is held by the
+ * calling thread is acquired once more; threads that Python does not know may use the detached functions.
  */
 #ifndef FAIRLOCK_PYTHON_H
 #define FAIRLOCK_PYTHON_H

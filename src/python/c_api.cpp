@@ -58,13 +58,16 @@ int acquire(PyObject* object, std::int64_t timeout) {
 int acquire_detached(PyObject* object, std::int64_t timeout) {
   auto* const self = as<Primitive>(object);
   if (again(self)) return 1;
-  if (!self->algorithm->try_acquire(self->state)) {
-    if (timeout == 0) return 0;
-    Slow* const slow = slow_of(self);
-    Patience patience(deadline_in_nanoseconds(timeout), Patience::Detached{});
-    // Without memory for statistics it waits all the same, uncounted.
-    if (!(slow != nullptr ? wait_detached(self, *slow, patience) : self->algorithm->acquire(self->state, patience))) return 0;
+  if (self->algorithm->try_acquire(self->state)) {
+    own(self);
+    return 1;
   }
+  if (timeout == 0) return 0;
+  Slow* const slow = slow_of(self);
+  Patience patience(deadline_in_nanoseconds(timeout), Patience::Detached{});
+  Wait wait(object, nullptr);  // until it has an owner
+  // Without memory for statistics it waits all the same, uncounted.
+  if (!(slow != nullptr ? wait_detached(self, *slow, patience, wait) : self->algorithm->acquire(self->state, patience))) return 0;
   own(self);
   return 1;
 }

@@ -167,15 +167,18 @@ int capacitor_traverse(PyObject* object, visitproc visit, void* arg) {
   return primitive_traverse(object, visit, arg);
 }
 
+// Finalizers may still call methods: so not null.
 int capacitor_clear(PyObject* object) {
-  Py_CLEAR(capacitor_of(object)->inner);
+  Py_XSETREF(capacitor_of(object)->inner, Py_NewRef(Py_None));
   return 0;
 }
 
 void capacitor_dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
-  capacitor_clear(object);
+  Py_TRASHCAN_BEGIN(object, capacitor_dealloc)  // the inner lock may be a capacitor, around a capacitor, and so on
+  Py_CLEAR(capacitor_of(object)->inner);
   primitive_dealloc(object);
+  Py_TRASHCAN_END
 }
 
 PyDoc_STRVAR(acquire_doc,

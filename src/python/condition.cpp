@@ -4,7 +4,6 @@
 #include "lock_below.hpp"
 #include "module.hpp"
 #include "timeout.hpp"
-#include "waits.hpp"
 
 namespace fairlock::python {
 
@@ -35,17 +34,16 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
   LockBelow::Held held;
   bool notified, raised;
   {
+    const Wait wait(reinterpret_cast<PyObject*>(self), PyInterpreterState_Get(), true);  // first: a foreign lock may let others fork
     Line::Place place(self->line);  // whoever has the lock after us finds us in line
     if (!self->lock.let_go(held)) return Outcome::error;
-    const Wait wait(reinterpret_cast<PyObject*>(self), PyInterpreterState_Get(), true);
     const InLine in_line(self->waiting);
     Patience patience(deadline);
     notified = place.wait(patience);
     self->lock.take_detached(held, patience);
     raised = patience.attach();
   }
-  if (!self->lock.hold_again(held)) return Outcome::error;
-  if (!raised) return notified ? Outcome::acquired : Outcome::timed_out;
+  if (self->lock.hold_again(held) && !raised) return notified ? Outcome::acquired : Outcome::timed_out;
   if (notified) self->line.notify(1);  // it must not be lost with us
   return Outcome::error;
 }
@@ -168,7 +166,7 @@ int init_condition(PyObject* object, PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Condition", const_cast<char**>(names), &lock)) return -1;
   ConditionObject* const self = condition_of(object);
   // Others may be waiting for the lock below, to which they have no reference of their own.
-  if (self->waiting.load(std::memory_order_relaxed) != 0 || self->set_up.exchange(true, std::memory_order_relaxed)) {
+  if (self->waiting.load(std::memory_order_relaxed) != 0 || self->lock.in_use() || self->set_up.exchange(true, std::memory_order_relaxed)) {
     PyErr_SetString(PyExc_RuntimeError, "this condition is in use: __init__ cannot be called again; make a new one");
     return -1;
   }
@@ -272,6 +270,7 @@ PyType_Spec condition_spec{"fairlock.Condition", sizeof(ConditionObject), 0, typ
 void mend_condition(PyObject* object) {
   ConditionObject* const self = condition_of(object);
   new (&self->line) Line{};
+  self->lock.mend();
   self->waiting.store(0, std::memory_order_relaxed);
 }
 

@@ -22,9 +22,10 @@ PyObject* after_fork_in_child(PyObject* module, PyObject*) {
   set_main_thread(this_thread());
   fairlock::after_fork_in_child<DefaultPlatform>();
   const ModuleState& state = *static_cast<ModuleState*>(PyModule_GetState(module));
-  for (PyObject* const object : forget_other_threads()) {
+  for (const WaitedFor& waited_for : forget_other_threads()) {
+    PyObject* const object = waited_for.object;
     if (PyObject_TypeCheck(object, state.lock) || PyObject_TypeCheck(object, state.rlock)) mend_lock(object);
-    else if (PyObject_TypeCheck(object, state.semaphore)) mend_semaphore(object);
+    else if (PyObject_TypeCheck(object, state.semaphore)) mend_semaphore(waited_for);
     else if (PyObject_TypeCheck(object, state.condition)) mend_condition(object);
   }
   Py_RETURN_NONE;

@@ -234,7 +234,7 @@ PyObject* rlock_acquire_restore(PyObject* object, PyObject* saved) {
   LockObject* const self = lock_of(object);
   Py_ssize_t count;
   unsigned long owner;
-  if (!PyTuple_Check(saved) || !PyArg_ParseTuple(saved, "nk:_acquire_restore", &count, &owner)) {
+  if (!PyTuple_Check(saved) || !PyArg_ParseTuple(saved, "nk:_acquire_restore", &count, &owner) || count < 1) {
     if (PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_TypeError, "_acquire_restore() takes what _release_save() returned");
     return nullptr;
   }

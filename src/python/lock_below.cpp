@@ -104,7 +104,13 @@ void LockBelow::take_detached(const Held& held, Patience& patience) const {
     DefaultPlatform::pause(16);
     taken = ours()->algorithm->permits(ours()->state) > 0 && try_take(ours());
   }
-  if (!taken) wait_detached(ours(), *held.slow, patience);
+  if (taken) return;
+  Wait wait(object, patience.interpreter());
+  wait_detached(ours(), *held.slow, patience, wait);
+}
+
+void LockBelow::mend() const {
+  if (kind != Kind::foreign) mend_lock(object);
 }
 
 bool LockBelow::hold_again(Held& held) const {

@@ -4,6 +4,7 @@
 #include <fairlock/statistics.hpp>
 
 #include "python.hpp"
+#include "waits.hpp"
 
 namespace fairlock::python {
 
@@ -22,7 +23,7 @@ extern PyType_Spec lock_spec, rlock_spec, semaphore_spec, bounded_semaphore_spec
 
 // In the child of a fork: with an empty line, and held as it was.
 void mend_lock(PyObject* lock);
-void mend_semaphore(PyObject* semaphore);
+void mend_semaphore(const WaitedFor& semaphore);  // what was on its way to threads that are gone is there again
 void mend_condition(PyObject* condition);
 
 }  // namespace fairlock::python

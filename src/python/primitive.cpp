@@ -4,7 +4,6 @@
 #include <new>
 
 #include "module.hpp"
-#include "waits.hpp"
 
 namespace fairlock::python {
 
@@ -48,19 +47,21 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
   }
 #endif
   Patience patience(deadline, Handlers::out_of_line);
-  const bool acquired = wait_detached(self, *slow, patience);
+  Wait wait(reinterpret_cast<PyObject*>(self), patience.interpreter());
+  const bool acquired = wait_detached(self, *slow, patience, wait);
   if (!patience.attach()) return acquired ? Outcome::acquired : Outcome::timed_out;
   if (acquired) algorithm.release(self->state, 1);  // it came while a handler raised
   return Outcome::error;
 }
 
-bool wait_detached(Primitive* self, Slow& slow, Patience& patience) {
-  const Wait wait(reinterpret_cast<PyObject*>(self), patience.interpreter());
-  const InLine in_line(slow.waiting);  // second: whoever is counted is in fairlock.dump() too
+bool wait_detached(Primitive* self, Slow& slow, Patience& patience, Wait& wait) {
+  const InLine in_line(slow.waiting);  // after the Wait: whoever is counted is in fairlock.dump() too
+  patience.shown_by(wait);
   return slow.tally.count([&] {
     bool came;
     do came = self->algorithm->acquire(self->state, patience);
     while (!came && patience.to_be_continued());
+    if (came) wait.standing.store(Standing::admitted, std::memory_order_relaxed);
     return came;
   });
 }
@@ -73,7 +74,8 @@ bool wait_unconditionally(Primitive* self) {
   }
   Patience patience(never);
   patience.without_end();
-  wait_detached(self, *slow, patience);
+  Wait wait(reinterpret_cast<PyObject*>(self), patience.interpreter());
+  wait_detached(self, *slow, patience, wait);
   patience.attach();
   return true;
 }

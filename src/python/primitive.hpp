@@ -58,7 +58,7 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline);
 // The same for ever, whatever signals come: they are handled afterwards. False: no memory, and an exception is set.
 bool wait_unconditionally(Primitive* self);
 // The part of it that is done detached; for whoever is so already. False: the deadline of `patience` has passed.
-bool wait_detached(Primitive* self, Slow& slow, Patience& patience);
+bool wait_detached(Primitive* self, Slow& slow, Patience& patience, Wait& wait);
 
 // Makes it if need be. Null: no memory.
 Slow* slow_of(Primitive* self);

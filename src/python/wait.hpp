@@ -7,6 +7,7 @@
 #include <fairlock/platform/native.hpp>
 
 #include "python.hpp"
+#include "waits.hpp"
 
 namespace fairlock::python {
 
@@ -41,6 +42,9 @@ class Patience {
   // From now on for what must be had in every case: signals wait until the thread is attached again.
   void without_end() { endless_ = true; }
 
+  // Keeps it up to date about whether we sleep.
+  void shown_by(Wait& wait) { wait_ = &wait; }
+
   PyInterpreterState* interpreter() const { return state_ == nullptr ? nullptr : PyThreadState_GetInterpreter(state_); }
 
   std::uint64_t deadline() const { return endless_ ? never : deadline_; }
@@ -63,6 +67,7 @@ class Patience {
   void sleeping_on(const void* gate, Unpark) const {
     if (gate != nullptr) sleeps_ = true, errno = 0;
     else if (handles_signals_ && errno == EINTR) signalled_ = true;
+    if (wait_ != nullptr) wait_->standing.store(gate != nullptr ? Standing::asleep_in_line : Standing::elsewhere, std::memory_order_relaxed);
   }
 
  private:
@@ -89,6 +94,7 @@ class Patience {
   const Handlers handlers_;
   const bool handles_signals_;
   bool endless_ = false;
+  Wait* wait_ = nullptr;
   mutable PyThreadState* state_;
   mutable bool signalled_ = false, raised_ = false, sleeps_ = false;
   mutable unsigned looks_ = 0;

@@ -88,10 +88,10 @@ std::vector<WaitSeen> waits_now() {
   return seen;
 }
 
-std::vector<PyObject*> forget_other_threads() {
+std::vector<WaitedFor> forget_other_threads() {
   // Nobody else runs: no guards, which may have been held by those who are gone.
   Waiter& me = mine();
-  std::vector<PyObject*> objects;
+  std::vector<WaitedFor> objects;
   const auto mine_too = [&](const PyObject* object) {
     for (const Wait* wait = me.innermost; wait != nullptr; wait = wait->outer)
       if (wait->object == object && wait->in_line) return true;
@@ -100,9 +100,14 @@ std::vector<PyObject*> forget_other_threads() {
   for (Waiter* waiter = everyone.waiters.first; waiter != nullptr;) {
     Waiter* const next = waiter->next;
     if (waiter != &me) {
-      for (const Wait* wait = waiter->innermost; wait != nullptr; wait = wait->outer)
-        if (!mine_too(wait->object) && std::find(objects.begin(), objects.end(), wait->object) == objects.end())
-          objects.push_back(wait->object);
+      for (const Wait* wait = waiter->innermost; wait != nullptr; wait = wait->outer) {
+        if (mine_too(wait->object)) continue;
+        auto found = std::find_if(objects.begin(), objects.end(), [&](const WaitedFor& one) { return one.object == wait->object; });
+        if (found == objects.end()) found = objects.insert(found, {wait->object, 0, 0});
+        const Standing standing = wait->standing.load(std::memory_order_relaxed);
+        found->asleep_in_line += standing == Standing::asleep_in_line;
+        found->admitted += standing == Standing::admitted;
+      }
       delete waiter;
     }
     waiter = next;

@@ -5,6 +5,7 @@
 // is on the heap, where the child of a fork still finds it; so are, for a moment, the stacks of the threads that are gone.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -12,6 +13,10 @@
 
 namespace fairlock::python {
 
+// How far a waiter has come. With `elsewhere` on the safe side: it is about to arrive, looks around, or leaves.
+enum class Standing : std::uint8_t { elsewhere, asleep_in_line, admitted };
+
+// Lasts until the thread is back in the interpreter: what it was granted before that is nobody's in the child of a fork.
 class Wait {
  public:
   // Whose object it is: null if that is not known, and then only the child of a fork sees it. in_line: also while a signal handler
@@ -26,6 +31,7 @@ class Wait {
   const std::uint64_t since;
   Wait* const outer;
   const bool in_line;
+  std::atomic<Standing> standing{Standing::elsewhere};
 };
 
 struct WaitSeen {
@@ -37,8 +43,13 @@ struct WaitSeen {
 // All waits of this moment in the caller's interpreter; of one thread, the innermost first.
 std::vector<WaitSeen> waits_now();
 
-// In the child of a fork, where the other threads are gone: what they waited for (borrowed; the references that they held are never
-// given back), except what the calling thread is itself in line for.
-std::vector<PyObject*> forget_other_threads();
+// What threads waited for that are gone (borrowed; the references that they held are never given back), and how far they had come.
+struct WaitedFor {
+  PyObject* object;
+  std::uint64_t asleep_in_line, admitted;
+};
+
+// In the child of a fork, where the other threads are gone; except what the calling thread is itself in line for.
+std::vector<WaitedFor> forget_other_threads();
 
 }  // namespace fairlock::python

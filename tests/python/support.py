@@ -97,8 +97,11 @@ def outcome(function: Callable[[], object]) -> object:
         return type(error)
 
 
-def run_python(code: str, *arguments: str, timeout: float = 60, options: Iterable[str] = ()) -> str:
-    """Runs it in a Python of its own, which must end well and complain of nothing; gives what it printed."""
+def run_python(code: str, *arguments: str, timeout: float = 300, options: Iterable[str] = ()) -> str:
+    """Runs it in a Python of its own, which must end well and complain of nothing; gives what it printed.
+
+    The time is for a busy machine: forty algorithms whose threads all spin take a minute beside four others.
+    """
     command = [sys.executable, "-X", "faulthandler", *options, "-c", code, *arguments]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=timeout, cwd=tempfile.gettempdir())
     assert (ended.returncode, ended.stderr) == (0, ""), f"status {ended.returncode}\n{ended.stdout}\n{ended.stderr}"

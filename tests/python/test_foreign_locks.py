@@ -97,3 +97,39 @@ def test_exceptions_of_the_lock_come_through() -> None:
     with pytest.raises(KeyError):
         condition.wait(0)
     assert condition.waiting == 0
+
+
+def test_notification_is_not_lost_with_the_lock() -> None:
+    """Ctrl-C can end the wait for a threading.Lock, also when a condition takes it again."""
+    refused: set[int] = set()
+
+    class Refuses(Plain):
+        def acquire(self, *arguments: Any) -> bool:
+            if threading.get_ident() in refused:
+                raise KeyError
+            return super().acquire(*arguments)
+
+        def _is_owned(self) -> bool:
+            return self.lock.locked()
+
+    condition = fairlock.Condition(Refuses())
+    woken: list[bool] = []
+
+    def wait_in_vain() -> None:
+        condition.acquire()
+        refused.add(threading.get_ident())
+        with pytest.raises(KeyError):
+            condition.wait(ENOUGH)
+
+    def wait() -> None:
+        with condition:
+            woken.append(condition.wait(ENOUGH))
+
+    with Crew() as crew:
+        crew.start(wait_in_vain)
+        eventually(lambda: condition.waiting == 1)
+        crew.start(wait)
+        eventually(lambda: condition.waiting == 2)
+        with condition:
+            condition.notify()
+        eventually(lambda: woken == [True])

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from support import eventually
+from support import eventually, free_threaded
 
 import fairlock
 
@@ -44,7 +46,8 @@ def in_child(work: Callable[[], None]) -> None:
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
-        signal.alarm(20)
+        signal.alarm(60)
+        sys.setswitchinterval(0.005)
         try:
             work()
             os._exit(0)
@@ -183,6 +186,154 @@ def test_condition_and_event() -> None:
     with condition:
         condition.notify_all()
     event.set()
+    join(waiters)
+
+
+with_a_gil = pytest.mark.skipif(free_threaded(), reason="nothing keeps threads from coming back")
+
+
+@contextlib.contextmanager
+def nobody_comes_back() -> Iterator[None]:
+    """Who is woken inside gets what it waited for, but not the GIL."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def keep_busy() -> None:
+    end = time.monotonic() + 0.02
+    while time.monotonic() < end:
+        pass
+
+
+@with_a_gil
+@pytest.mark.parametrize("algorithm", LOCKS)
+@pytest.mark.parametrize("type_", [fairlock.Lock, fairlock.RLock])
+def test_lock_on_its_way_to_somebody(type_: Any, algorithm: str) -> None:
+    lock = type_(algorithm)
+    lock.acquire()
+
+    def wait() -> None:
+        with lock:
+            pass
+
+    waiters = start(1, wait)
+    eventually(lambda: lock.waiting == 1)
+    with nobody_comes_back():
+        lock.release()
+        keep_busy()
+        in_child(lambda: use(lock))
+    join(waiters)
+
+
+@with_a_gil
+@pytest.mark.parametrize("algorithm", SEMAPHORES)
+@pytest.mark.parametrize("type_", [fairlock.Semaphore, fairlock.BoundedSemaphore])
+def test_permits_on_their_way_to_somebody(type_: Any, algorithm: str) -> None:
+    def permits_in_child() -> int:
+        semaphore = type_(3, algorithm)
+        for _ in range(3):
+            semaphore.acquire()
+        waiters = start(3, semaphore.acquire)
+        eventually(lambda: semaphore.waiting == 3)
+        with nobody_comes_back():
+            semaphore.release(2)
+            keep_busy()
+            child = os.fork()
+            if child == 0:
+                os._exit(semaphore._value)
+        found = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        semaphore.release()
+        join(waiters)
+        return found
+
+    for _ in range(20):
+        found = permits_in_child()
+        if found == 2:
+            break
+        assert found < 2  # somebody was neither asleep nor admitted: on a busy machine
+    else:
+        pytest.fail("permits went to threads that are gone")
+
+
+@with_a_gil
+@pytest.mark.parametrize("lock", [fairlock.Lock, fairlock.RLock])
+def test_condition_whose_waiter_takes_the_lock_again(lock: Any) -> None:
+    condition = fairlock.Condition(lock())
+
+    def wait() -> None:
+        with condition:
+            condition.wait()
+
+    def child() -> None:
+        use(condition)
+        mine = start(2, wait)
+        eventually(lambda: condition.waiting == 2)
+        with condition:
+            condition.notify_all()
+        join(mine)
+
+    waiters = start(1, wait)
+    eventually(lambda: condition.waiting == 1)
+    with nobody_comes_back():
+        with condition:
+            condition.notify()
+        keep_busy()
+        in_child(child)
+    join(waiters)
+
+
+@with_a_gil
+def test_event_that_was_just_set() -> None:
+    event = fairlock.Event()
+
+    def child() -> None:
+        event.clear()
+        assert not event.wait(0)
+        event.set()
+
+    waiters = start(1, event.wait)
+    eventually(lambda: event._cond.waiting == 1)
+    with nobody_comes_back():
+        event.set()
+        keep_busy()
+        in_child(child)
+    join(waiters)
+
+
+def test_while_a_foreign_lock_is_let_go() -> None:
+    """Who waits for a condition stands in its line before that, and is gone from it all the same."""
+    inside, over = threading.Event(), threading.Event()
+
+    class Slow:
+        def _is_owned(self) -> bool:
+            return True
+
+        def acquire(self, *_: object) -> bool:
+            return True
+
+        def release(self) -> None:
+            inside.set()
+            assert over.wait(20)
+
+    condition = fairlock.Condition(Slow())
+    waiters = start(1, condition.wait)
+    assert inside.wait(20)
+
+    def child() -> None:
+        over.set()
+        mine = start(3, condition.wait)
+        eventually(lambda: condition.waiting == 3)
+        condition.notify(3)
+        join(mine)
+
+    in_child(child)
+    over.set()
+    eventually(lambda: condition.waiting == 1)
+    condition.notify()
     join(waiters)
 
 

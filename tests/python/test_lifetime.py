@@ -223,3 +223,63 @@ def test_a_thread_leaves_nothing_behind() -> None:
                     crew.start(lambda: lock.acquire(timeout=0.0001))
     assert fairlock._locks.waits() == []  # type: ignore[attr-defined]
     assert threading.active_count() < 20
+
+
+@pytest.mark.parametrize("wrap", [fairlock.Capacitor, fairlock.Condition])
+def test_one_around_the_other(wrap: Callable[[Any], Any]) -> None:
+    """However many there are: whatever frees one does not need the stack of all."""
+
+    def work() -> None:
+        lock: Any = fairlock.Lock()
+        for _ in range(200_000):
+            lock = wrap(lock)
+        weak = weakref.ref(lock)
+        del lock
+        gc.collect()
+        assert weak() is None
+
+    size = threading.stack_size(1 << 20)
+    try:
+        with Crew() as crew:
+            crew.start(work)
+    finally:
+        threading.stack_size(size)
+
+
+@pytest.mark.parametrize("type_", [fairlock.Capacitor, fairlock.Condition])
+def test_used_while_it_is_collected(type_: Any) -> None:
+    """A finalizer can make a weak reference that outlives what the collector clears, and so find a cleared object."""
+    weak: list[weakref.ref[Any]] = []
+
+    class Inner:
+        def acquire(self, *_: object) -> bool:
+            return True
+
+        def release(self) -> None:
+            pass
+
+        def __del__(self) -> None:
+            found = weakref.ref(self.owner)  # type: ignore[attr-defined]
+            weak.append(weakref.ref(self.last, lambda _: use(found())))  # type: ignore[attr-defined]
+
+    class Last:
+        pass
+
+    def use(object_: Any) -> None:
+        if object_ is None:
+            return
+        for name in ("inner", "_lock", "platoon", "waiting"):
+            getattr(object_, name, None)
+        for method in (object_.acquire, object_.release, object_.locked, object_.__enter__, object_.__repr__):
+            outcome(method)
+
+    def garbage() -> None:
+        owner = type_.__new__(type_)  # the collector clears the oldest first
+        inner, last = Inner(), Last()
+        owner.__init__(inner)
+        inner.owner, inner.last = owner, last  # type: ignore[attr-defined]
+        last.owner = owner  # type: ignore[attr-defined]
+
+    garbage()
+    gc.collect()
+    assert weak

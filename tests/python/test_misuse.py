@@ -65,8 +65,11 @@ def test_init_of_a_lock_that_is_waited_for() -> None:
         lock.release()
 
 
-def test_lock_of_a_condition_cannot_be_exchanged_below_those_who_wait_for_it() -> None:
-    condition: Any = fairlock.Condition(fairlock.Lock())
+@pytest.mark.parametrize(
+    "make", [lambda: fairlock.Condition(fairlock.Lock()), lambda: fairlock.Condition.__new__(fairlock.Condition)]
+)
+def test_lock_of_a_condition_cannot_be_exchanged_below_those_who_wait_for_it(make: Any) -> None:
+    condition: Any = make()
     condition.acquire()
 
     def enter() -> None:
@@ -228,7 +231,7 @@ def test_rlock_too_deep() -> None:
 
 def test_private_calls_with_nonsense() -> None:
     lock: Any = fairlock.RLock()
-    for nonsense in (None, (), (1,), ("a", "b"), 5, (1, 2, 3)):
+    for nonsense in (None, (), (1,), ("a", "b"), 5, (1, 2, 3), (0, threading.get_ident()), (-1, threading.get_ident())):
         assert outcome(lambda: lock._acquire_restore(nonsense)) is TypeError  # noqa: B023
     assert outcome(lock._release_save) is RuntimeError
     assert not lock.locked()

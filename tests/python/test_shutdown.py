@@ -56,7 +56,7 @@ time.sleep(0.01)
 @pytest.mark.parametrize("way", WAYS)
 def test_daemon_threads(way: str) -> None:
     for _ in range(12):
-        run_python(CHILD + WAYS[way] + END, timeout=30)
+        run_python(CHILD + WAYS[way] + END)
 
 
 def test_locks_are_let_go_of_while_the_interpreter_ends() -> None:
@@ -85,7 +85,6 @@ def release():
     held[:2] = []
 atexit.register(release)
 """,
-            timeout=30,
         )
 
 

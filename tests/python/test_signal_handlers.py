@@ -64,6 +64,6 @@ HANDLERS = {
 @pytest.mark.parametrize("handler", HANDLERS)
 def test_handler_while_the_main_thread_waits(handler: str, lock: str, timeout: str, python: Python) -> None:
     handle, so_far, prints = HANDLERS[handler]
-    result = python("-c", PROGRAM.format(lock=lock, handle=handle, so_far=so_far, timeout=timeout), timeout=30)
+    result = python("-c", PROGRAM.format(lock=lock, handle=handle, so_far=so_far, timeout=timeout))
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"{prints} 0\n"  # to step out of line for a handler is not to give up

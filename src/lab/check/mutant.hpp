@@ -62,7 +62,7 @@ std::uint64_t mutate(const Mutation& m, World& world, Thread& thread, const Oper
   const auto* const name = world.named(op.address);
   const bool same_place = thread.phase == m.phase && (m.field.empty() ? op.kind == Kind::fence : name && (m.field == name->field || m.field == name->text));
   if (!same_place || op.kind != m.kind) return flush(same_place ? remember(post(op)) : post(op));
-  ++thread.matches;
+  if (thread.matches <= m.nth || m.step != 0) ++thread.matches;  // no further than it matters: a loop must come back to the same state
   if (m.nth != 0 && thread.matches != m.nth) return flush(remember(post(op)));
 
   Operation changed = op;

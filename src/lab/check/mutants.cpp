@@ -106,7 +106,9 @@ constexpr Mutant table[] = {
     {"park-no-unpark", "twa-semaphore-chain+park", {releasing, "gate", Kind::unpark, Slip::drop}, "opens the gate of a sleeper without waking it"},
     {"park-careless-flag", "ticket+park", {acquiring, "gate", Kind::cas, Slip::to_store}, "says that it sleeps with a store, over the wake-up"},
     {"futex-no-unpark", "twa-semaphore-futex", {releasing, "counter", Kind::unpark, Slip::drop}, "pokes a slot whose waiters sleep without waking them"},
-    {"futex-no-recheck", "twa-semaphore-futex", {acquiring, "grant", Kind::load, Slip::stale, 2}, "does not look at the grant again after it chose the slot"},
+    {"futex-no-recheck", "twa-semaphore-futex", {acquiring, "grant", Kind::load, Slip::stale, 3}, "does not look at the grant again once it said that it sleeps"},
+    {"futex-no-fence-in-wait", "twa-semaphore-futex", {acquiring, "", Kind::fence, Slip::drop}, "no fence between saying so and that look"},
+    {"futex-no-fence-in-release", "twa-semaphore-futex", {releasing, "", Kind::fence, Slip::drop}, "looks whether somebody sleeps without a fence after the grant"},
     // Those who leave.
     {"leave-no-fence", "ticket", {acquiring, "", Kind::fence, Slip::drop}, "no fence between the entry and the look at the grant"},
     {"leave-no-second-look", "ticket-semaphore", {acquiring, "grant", Kind::load, Slip::stale, 2}, "does not look whether it was admitted while it left"},
