@@ -57,7 +57,7 @@ def main() -> None:
         show(page, report, 1180)
         take(page, args.folder / "report-light.png", 0, 1180, 1300)
         show(page, report, 1180, dark=True)
-        take(page, args.folder / "report-dark.png", top_of(page, ".locks"), 1180, 1250)
+        take(page, args.folder / "report-dark.png", top_of(page, ".locks"), 1180, 1060)
         show(page, report, 390, phone=True)
         take(page, args.folder / "report-phone.png", top_of(page, ".locks"), 390, 1250)
 

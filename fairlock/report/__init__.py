@@ -19,11 +19,12 @@ try:
 except ImportError as error:
     raise MissingError("the report needs vl-convert-python: pip install 'fairlock[lab]'") from error
 
-from fairlock.report import compare, style  # noqa: E402
+from fairlock.report import changes, compare, style  # noqa: E402
 from fairlock.report.data import Source, groups_of  # noqa: E402
 from fairlock.report.figures import drawings, for_file  # noqa: E402
 from fairlock.report.page import page  # noqa: E402
 from fairlock.report.parts import Drawing  # noqa: E402
+from fairlock.report.words import counted  # noqa: E402
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,10 +55,10 @@ def run(args: argparse.Namespace) -> int:
         print("no comparison: the two files have no point in common", file=sys.stderr)
     write(args.out, page(sources, sheets, javascript(), comparison).encode())
     figures = [figure for _, some in sheets for figure in some]
-    figures += compare.drawings(comparison) if comparison is not None else []
+    figures += changes.drawings(comparison) if comparison is not None else []
     if args.figures is not None:
         save(figures, args.figures)
-    print(f"{args.out}: {len(figures)} figures" + (f", also in {args.figures}" if args.figures else ""))
+    print(f"{args.out}: {counted(len(figures), 'figure')}" + (f", also in {args.figures}" if args.figures else ""))
     return 0
 
 

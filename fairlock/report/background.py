@@ -8,7 +8,7 @@ from html import escape
 
 from fairlock.bench import claims
 from fairlock.report.data import Group, Source, locks_of
-from fairlock.report.html import facts, more, pill, table
+from fairlock.report.markup import facts, more, pill, table
 from fairlock.report.words import counted
 from fairlock.table import show
 

@@ -29,12 +29,6 @@ class Contest:
         return [label for label, interval in self.ahead.items() if interval.known and not interval.above(NEARLY)]
 
     @property
-    def clear(self) -> Interval | None:
-        """By how much the first is ahead of the second, if that is no chance."""
-        second = next(iter(self.ahead.values()), None)
-        return second if second is not None and not self.tied and second.known else None
-
-    @property
     def decided(self) -> bool:
         """Whether there were runs enough to say anything."""
         return all(interval.known for interval in self.ahead.values())

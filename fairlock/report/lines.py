@@ -26,7 +26,7 @@ from fairlock.report.parts import (
     x_threads,
     y_values,
 )
-from fairlock.report.style import DASHES, Spec, look
+from fairlock.report.style import DASHES, HOLLOW, Spec, look
 from fairlock.report.words import counted, sentence
 
 HEIGHTS = {"main": 372, "side": 124, "half": 220}
@@ -146,8 +146,11 @@ def over_slots(group: Group) -> Drawing:
         scale = {"domain": list(locks), "range": list(values)}
         return {"field": "line", "type": "nominal", "scale": scale, "legend": KEY}
 
-    dashes = [
-        list(DASHES[group.waiting.index(policy) % len(DASHES)] if policy else (1, 0)) for policy in policies.values()
+    ways = [group.waiting.index(policy) if policy else 0 for policy in policies.values()]
+    dashes = [list(DASHES[way % len(DASHES)]) for way in ways]
+    shapes = [
+        look(lock).shape if way == 0 else HOLLOW[look(lock).shape]
+        for lock, way in zip(locks.values(), ways, strict=True)
     ]
     y, _ = y_values(group, measure, rows)
     sizes = sorted({int(row["slots"]) for row in rows if row["slots"] != "all"})
@@ -168,19 +171,19 @@ def over_slots(group: Group) -> Drawing:
             "mark": {"type": "point", "filled": True, "size": 42, "opacity": 1},
             "encoding": {
                 **place,
-                "shape": by_line([look(lock).shape for lock in locks.values()]),
+                "shape": by_line(shapes),
                 "tooltip": tooltip({"field": "slots", "title": "slots"}),
             },
         },
     ]
     titles = list(dict.fromkeys(row["panel"] for row in sorted(rows, key=lambda row: row["threads"])))
-    ways = zip(("solid", "dashed", "dotted", "long", "mixed"), group.waiting, strict=False)
+    kinds = zip(("solid", "dashed", "dotted", "long", "mixed"), group.waiting, strict=False)
     return Drawing(
         slug(group.slug, "slots"),
         "Collisions in small waiting arrays",
         f"Throughput over the number of slots in the waiting array, for {', '.join(locks)}.",
         "Episodes a second. With fewer slots, more of the waiters meet in one."
-        + (f" Lines: {', '.join(f'{line} is {way}' for line, way in ways)}." if len(group.waiting) > 1 else ""),
+        + (f" Lines: {', '.join(f'{line} is {way}' for line, way in kinds)}." if len(group.waiting) > 1 else ""),
         {**panels(rows, "panel", titles, layers, height=200), "columns": 2},
         "whole",
     )

@@ -63,6 +63,7 @@ MEASURES = {
     "handover.p50": Measure("Hand-over, median", "from release to the next entry", "less", "ns", "log"),
     "handover.p99": Measure("Hand-over, 99th percentile", "from release to the next entry", "less", "ns", "log"),
     "migrations": Measure("Migrations", "hand-overs to another thread, per episode", None, "share", "share"),
+    "mutexes_per_episode": Measure("Mutexes", "mutexes that an episode takes", None, "plain", "zero"),
     "perf.cycles": Measure("Cycles", "processor cycles per episode", "less", "plain", "paper"),
     "perf.instructions": Measure("Instructions", "instructions per episode", "less", "plain", "paper"),
     "perf.cache_misses": Measure("Cache misses", "cache misses per episode", "less", "plain", "zero"),

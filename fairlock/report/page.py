@@ -9,10 +9,10 @@ from importlib import resources
 from typing import Any
 
 from fairlock import __version__
-from fairlock.report import compare, style
+from fairlock.report import changes, compare, style
 from fairlock.report.background import claims_section, day, machine_section, properties_section
 from fairlock.report.data import Group, Source, locks_of
-from fairlock.report.html import swatch
+from fairlock.report.markup import swatch
 from fairlock.report.parts import Drawing
 from fairlock.report.sections import comparison_section, group_section, sample_rows, samples_section, summary_section
 from fairlock.report.words import counted, listed
@@ -29,11 +29,11 @@ def page(
     """Return the page; `libraries` is the JavaScript of Vega."""
     groups = [group for group, _ in sheets]
     measured = [source for source in sources if any(group.source is source for group in groups)]
-    changes = compare.drawings(comparison) if comparison is not None else []
-    figures = [*changes, *(drawing for _, drawings in sheets for drawing in drawings)]
+    changed = changes.drawings(comparison) if comparison is not None else []
+    figures = [*changed, *(drawing for _, drawings in sheets for drawing in drawings)]
     sections = {
         "in-short": ("In short", summary_section(measured, groups)),
-        "comparison": ("Comparison", comparison_section(comparison, changes) if comparison is not None else ""),
+        "comparison": ("Comparison", comparison_section(comparison, changed) if comparison is not None else ""),
         "": ("", chips(groups)),
         **{group.slug: (group.title, group_section(group, drawings)) for group, drawings in sheets if drawings},
         "claims": ("The papers' claims", claims_section(measured)),

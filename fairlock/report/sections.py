@@ -10,7 +10,7 @@ from fairlock.bench.figures import value_of
 from fairlock.report import compare
 from fairlock.report.advice import advice
 from fairlock.report.data import Group, Source
-from fairlock.report.html import classes, more, pill, rich, table
+from fairlock.report.markup import classes, more, pill, rich, table
 from fairlock.report.measures import MEASURES
 from fairlock.report.noise import FEWEST_RUNS
 from fairlock.report.parts import Drawing, digits
