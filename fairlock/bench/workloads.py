@@ -70,7 +70,6 @@ class Workload:
     beside_hogs: float = 2.0  # so much longer are the windows there
     measures: tuple[str, ...] = ("throughput", "fairness")
     control: str | None = None  # a lock that must be found broken; measured in every run
-    x: str = "threads"
     y: str = "throughput"
 
 
