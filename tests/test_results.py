@@ -14,13 +14,16 @@ from fairlock.bench import claims, harness, results, targets
 from fairlock.bench.figures import Figure, Table, percentile, value_of
 from fairlock.bench.plan import make
 from fairlock.bench.results import Point, Results, Sample
+from fairlock.bench.workloads import WORKLOADS
 from fairlock.usage import UsageError
 
 Metrics = dict[str, Any]
 
 
 def point(lock: str, threads: int = 2, config: str = "maximum", workload: str = "mutex", **more: Any) -> Point:
-    usual = {"waiting": "spin", "form": None, "hogs": 0, "seconds": 1.0, "family": "contend", "options": {}}
+    known = WORKLOADS[workload].configs.get(config)
+    options = known.options if known is not None else {}
+    usual = {"waiting": "spin", "form": None, "hogs": 0, "seconds": 1.0, "family": "contend", "options": options}
     return Point(workload, config, lock, threads=threads, **{**usual, **more})
 
 
@@ -120,6 +123,23 @@ def test_what_a_machine_is_too_small_for_is_not_decidable() -> None:
     assert verdict_on("ticket collapses", [measured(pair, cpus=32)]).why == "fewer than 3 runs"
     often = [(where, 3 * runs) for where, runs in pair]
     assert verdict_on("ticket collapses", [measured(often, cpus=32)]).verdict == claims.REPRODUCED
+
+
+def test_a_claim_about_each_number_of_threads_stops_at_the_processors() -> None:
+    pairs = [
+        (point(lock, threads, "twa"), rates(*[rate] * 3))
+        for threads, twa in ((2, 2.0), (4, 0.5))
+        for lock, rate in (("twa", twa), ("mcs", 1.0))
+    ]
+    small, large = (verdict_on("TWA at least MCS", [measured(pairs, cpus=cpus)]) for cpus in (2, 4))
+    assert (small.verdict, "at 4" in small.measured) == (claims.REPRODUCED, False)
+    assert (large.verdict, "at 4" in large.measured) == (claims.NOT_REPRODUCED, True)
+
+
+@pytest.mark.parametrize("change", [{"options": {"critical": 3000}}, {"waiting": "park"}])
+def test_other_parameters_than_the_papers_decide_nothing(change: dict[str, Any]) -> None:
+    pair = [(point(lock, config="twa", **change), rates(9, 9, 9)) for lock in ("twa", "ticket")]
+    assert verdict_on("TWA near ticket", [measured(pair)]).why.startswith("not measured")
 
 
 def test_what_other_work_disturbed_decides_nothing_about_two_threads() -> None:

@@ -2,7 +2,8 @@
 
 A claim holds if each of its comparisons does that was measured. A comparison is a median of ratios (or of figures)
 against a bound. If the bound lies between the quartiles, if there are too few runs, or if other work took a processor
-away in every run, nothing is decided.
+away in every run, nothing is decided. Only what was measured as in the paper counts: with its parameters, and with a
+processor for each thread.
 """
 
 from __future__ import annotations
@@ -12,8 +13,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fairlock.bench.figures import Figure, Table
-from fairlock.bench.results import Results
-from fairlock.bench.workloads import CAPACITOR_PAPER, HAPAX_PAPER, SEMAPHORE_PAPER, TAMED_LOCKS, TWA_PAPER
+from fairlock.bench.results import Point, Results
+from fairlock.bench.workloads import (
+    CAPACITOR_PAPER,
+    HAPAX_PAPER,
+    SEMAPHORE_PAPER,
+    TAMED_LOCKS,
+    TWA_PAPER,
+    WORKLOADS,
+)
 
 Outcome = Literal["reproduced", "not reproduced", "not decidable here"]
 REPRODUCED: Outcome = "reproduced"
@@ -22,6 +30,7 @@ NOT_DECIDABLE: Outcome = "not decidable here"
 
 FEWEST_RUNS = 3
 CLOSE = 0.9  # "about the same", "slightly behind": within 10 %
+CROWD = "oversubscribed"  # the workload that is about threads without a processor of their own
 
 
 @dataclass(frozen=True)
@@ -94,7 +103,7 @@ class Verdict:
 def judge(results: Sequence[Results]) -> list[Verdict]:
     """Hold every claim against the samples of these files."""
     tables = [Table(one) for one in results]
-    cpus = max((int(one.machine.get("cpus", 0)) for one in results), default=0)
+    cpus = max(map(cpus_of, results), default=0)
     return [decide(claim, tables, cpus) for claim in CLAIMS]
 
 
@@ -148,9 +157,22 @@ def rivals(comparison: Comparison, table: Table, mine: int) -> Iterable[int | No
 
 def points(case: Case, table: Table) -> list[int]:
     forms = (case.form, None) if case.form == "guard" else case.form
-    return table.find(
+    found = table.find(
         workload=case.workload, config=case.config, lock=case.lock, threads=case.threads, form=forms, hogs=0
     )
+    cpus = cpus_of(table.results)
+    return [i for i in found if as_published(table.points[i]) and (case.threads <= cpus or case.workload == CROWD)]
+
+
+def as_published(point: Point) -> bool:
+    """Whether nobody changed the parameters, or how threads wait: then it says nothing of the paper."""
+    workload = WORKLOADS[point.workload]
+    same = dict(point.options) == dict(workload.configs[point.config].options)
+    return same and point.waiting in (None, *workload.waiting)
+
+
+def cpus_of(results: Results) -> int:
+    return int(results.machine.get("cpus", 0))
 
 
 def undecidable(claim: Claim, tables: Iterable[Table]) -> str:
