@@ -109,7 +109,8 @@ def test_forms_side_by_side(bench: Bench, tmp_path: Path) -> None:
 
 def test_options_reach_the_program(bench: Bench, tmp_path: Path) -> None:
     words = ["--set=timed", "--set=non-critical=7", "--hogs=1", "--pin", "--waiting=spin-then-park"]
-    succeed(bench("mutex", *QUICK, "--config=maximum", "--locks=twa", *words, "--json=r.json"))
+    done = succeed(bench("mutex", *QUICK, "--config=maximum", "--locks=twa", *words, "--json=r.json"))
+    assert "changed with --set: non-critical=7, timed=yes\n" in done.stdout
     found = results.load(tmp_path / "r.json")
     (sample,) = found.samples
     (point,) = found.plan.points

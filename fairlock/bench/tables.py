@@ -33,6 +33,8 @@ def print_results(results: Results) -> None:
         rows = [i for i in found if control is None or samples.points[i].lock != control]
         if rows:
             print_title(workload, config, hogs)
+            if changed := changes(samples, rows):
+                print(f"changed with --set: {', '.join(changed)}\n")
             if workload == "overhead":
                 print_overhead(samples, rows)
             else:
@@ -46,6 +48,21 @@ def print_title(workload: str, config: str, hogs: int) -> None:
     known = WORKLOADS.get(workload)
     title = f"{known.title}\n{config}: {known.configs[config].title}" if known and config in known.configs else config
     print(f"\n{workload}: {title}" + (f"; beside {hogs} processes that burn CPU" if hogs else "") + "\n")
+
+
+def changes(samples: Table, rows: Sequence[int]) -> list[str]:
+    """Return the options that are not as the title says."""
+    point = samples.points[rows[0]]
+    known = WORKLOADS.get(point.workload)
+    if known is None or point.config not in known.configs:
+        return []
+    usual = known.configs[point.config].options
+    shown = {True: "yes", False: "no"}
+    return [
+        f"{name}={shown[value] if isinstance(value, bool) else value}"
+        for name, value in point.options.items()
+        if usual.get(name) != value
+    ]
 
 
 def measures_of(workload: str, config: str) -> tuple[str, ...]:
