@@ -193,6 +193,12 @@ def test_runs_are_interleaved() -> None:
     assert sum(a != b for a, b in itertools.pairwise(places)) == 3
 
 
+def test_what_is_named_twice_is_measured_once(bench: Bench, tmp_path: Path) -> None:
+    twice = ["--config=maximum,maximum", "--waiting=spin,spin", "--locks=twa,twa", "--threads=1,1"]
+    succeed(bench("mutex", *ONCE, *twice, "--no-references", "--json=r.json"))
+    assert len(results.load(tmp_path / "r.json").samples) == 1
+
+
 def test_numbers_of_threads() -> None:
     assert plan.counts(("..2*cpus",), 2) == [1, 2, 4]
     assert plan.counts(("..2*cpus",), 6) == [1, 2, 4, 8, 12]
@@ -337,6 +343,7 @@ def test_a_plan_of_another_build(bench: Bench, tmp_path: Path) -> None:
         (["mutex", "--set=speed=9"], "unknown option 'speed'"),
         (["mutex", "--set=generator=rand"], "unknown generator 'rand'"),
         (["mutex", "--set=critical=-1"], "--set critical: a number from 0"),
+        (["mutex", f"--set=critical={'9' * 5000}"], "--set critical: a number from 0"),
         (["mutex", "--set=timed=perhaps"], "--set timed: 'yes' or 'no', not 'perhaps'"),
         (["mutex", "--colour=red"], "unrecognized arguments: --colour=red"),
         (["mutex", "--only=Lock"], "--only is for python"),
@@ -348,6 +355,10 @@ def test_a_plan_of_another_build(bench: Bench, tmp_path: Path) -> None:
         (["overhead", "--locks=twa"], "overhead leaves no choice of lock"),
         (["python", "--locks=twa"], "python has its own rows: choose with --only"),
         (["python", "--pin"], "leave --pin out"),
+        (["python", "--only=,"], "--only names nothing"),
+        (["locktorture", "--locks=broken", "--threads=1", "--no-references"], "no lock is left with these --locks"),
+        (["--from=none.json", "--pin"], "as it is: leave the rest out"),
+        (["--resume=none.json", "--no-references"], "and writes there: leave the rest out"),
         (["--resume=none.json"], "cannot read none.json: No such file or directory"),
         (["--from=none.json"], "cannot read none.json: No such file or directory"),
     ],

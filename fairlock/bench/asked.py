@@ -17,6 +17,7 @@ from fairlock.usage import UsageError, one_of
 
 # Options that say what to measure. A plan from a file has all of them already.
 PLANNING = ("config", "locks", "waiting", "threads", "seconds", "runs", "hogs", "seed", "set", "only")
+FLAGS = ("pin", "no_references")  # the same, without a value
 
 
 def names() -> list[str]:
@@ -77,7 +78,7 @@ def python_plan(args: argparse.Namespace, seed: int) -> Plan:
     refuse(args, fixed, "python has its own rows: choose with --only")
     if args.pin:
         raise UsageError("python does not tie threads to processors: leave --pin out")
-    rows = python.chosen([word for word in (args.only or "").split(",") if word])
+    rows = python.chosen(words(args.only, "--only"))
     points = [(point, args.runs or python.RUNS) for point in python.points_of(rows, args.seconds)]
     warm_up = min(python.WARM_UP, args.seconds or python.WARM_UP)
     return plan.make(args.workload, points, seed=seed, warm_up=warm_up, seconds=args.seconds)
@@ -85,7 +86,8 @@ def python_plan(args: argparse.Namespace, seed: int) -> Plan:
 
 def repeated(args: argparse.Namespace) -> Results:
     """Return results without samples, for the plan of a file."""
-    refuse(args, ("workload", *PLANNING), f"--from repeats the plan in {args.source} as it is: leave the rest out")
+    why = f"--from repeats the plan in {args.source} as it is: leave the rest out"
+    refuse(args, ("workload", *PLANNING, *FLAGS), why)
     old = results.load(args.source)
     if args.json is not None and args.json.exists() and args.json.samefile(args.source):
         raise UsageError(f"--json {args.json} would replace the file of --from: name another")
@@ -96,7 +98,7 @@ def resumed(args: argparse.Namespace) -> Results:
     """Return the results of a file that may not be complete."""
     refuse(
         args,
-        ("workload", "source", "json", *PLANNING),
+        ("workload", "source", "json", *PLANNING, *FLAGS),
         f"--resume goes on with the plan in {args.resume}, and writes there: leave the rest out",
     )
     found = results.load(args.resume)
@@ -131,14 +133,14 @@ def command(args: argparse.Namespace) -> list[str]:
         value = getattr(args, name)
         for one in value if isinstance(value, list) else [] if value is None else [value]:
             found += [f"--{'from' if name == 'source' else name}", str(one)]
-    return found + [f"--{flag.replace('_', '-')}" for flag in ("pin", "no_references", "anyway") if getattr(args, flag)]
+    return found + [f"--{flag.replace('_', '-')}" for flag in (*FLAGS, "anyway") if getattr(args, flag)]
 
 
 # --- arguments ---
 
 
 def refuse(args: argparse.Namespace, fixed: tuple[str, ...], why: str) -> None:
-    if any(getattr(args, name) is not None for name in fixed):
+    if any(getattr(args, name) is not None and getattr(args, name) is not False for name in fixed):
         raise UsageError(why)
 
 
@@ -156,7 +158,7 @@ def check_numbers(args: argparse.Namespace) -> None:
 def words(text: str | None, option: str) -> tuple[str, ...]:
     if text is None:
         return ()
-    found = tuple(word.strip() for word in text.split(",") if word.strip())
+    found = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
     if not found:
         raise UsageError(f"{option} names nothing")
     return found

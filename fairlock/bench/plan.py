@@ -55,7 +55,7 @@ def points_of(name: str, workload: Workload, wish: Wish, roster: Roster) -> list
                         Point(name, config_name, lock, waiting, form, threads, hogs, seconds, config.family, options)
                     )
     if not points:
-        raise UsageError(f"workload {name}: this build has none of its locks: {', '.join(workload.locks)}")
+        raise UsageError(f"workload {name}: no lock is left with these --locks, --waiting and --threads")
     return points
 
 
@@ -159,7 +159,7 @@ def option(text: str) -> tuple[str, Option]:
             raise UsageError(f"--set {name}: 'yes' or 'no', not '{value}'")
         return name, value != "no"
     if kind is int:
-        if not (value.isascii() and value.isdigit() and int(value) < 2**31):
+        if not (value.isascii() and value.isdigit() and len(value) < 11 and int(value) < 2**31):
             raise UsageError(f"--set {name}: a number from 0 to {2**31 - 1}, not '{value}'")
         return name, int(value)
     if kind is str:
