@@ -349,6 +349,7 @@ def test_a_plan_of_another_build(bench: Bench, tmp_path: Path) -> None:
         (["mutex", "--only=Lock"], "--only is for python"),
         (["mutex", "--json=no/such/folder/r.json"], "cannot write no/such/folder/r.json: there is no folder"),
         (["mutex", "--json=."], "it is a folder"),
+        (["mutex", "--json=r.json", "--report=./r.json"], "cannot write the page to r.json: the results are there"),
         (["short", "--threads=4"], "short has its own config, waiting, threads, hogs and options"),
         (["short", "--locks=clh"], "clh is not measured there"),
         (["uncontended", "--threads=2"], "uncontended is about one thread"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import struct
 import sys
@@ -316,6 +317,27 @@ def test_nothing_is_half_written(results_file: Path, tmp_path: Path, fairlock: C
     assert done.stderr.startswith("fairlock: cannot write ")
     assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_results_and_devices_are_never_replaced(results_file: Path, tmp_path: Path, fairlock: Command) -> None:
+    results, pipe = tmp_path / "r.json", tmp_path / "pipe"
+    results.write_bytes(results_file.read_bytes())
+    os.mkfifo(pipe)
+    for out in (results, pipe, tmp_path, Path()):
+        done = fairlock("report", str(results), "--out", str(out))
+        assert done.returncode == 2
+        assert done.stderr.startswith("fairlock: cannot write ")
+        assert done.stderr.count("\n") == 1
+    assert results.read_bytes() == results_file.read_bytes()
+    assert pipe.is_fifo()
+
+
+def test_a_link_stays_one(results_file: Path, tmp_path: Path, fairlock: Command) -> None:
+    page, link = tmp_path / "page.html", tmp_path / "link.html"
+    link.symlink_to(page)
+    assert fairlock("report", str(results_file), "--out", str(link)).returncode == 0
+    assert link.is_symlink()
+    assert page.read_text().startswith("<!doctype html>")
 
 
 BAD = {

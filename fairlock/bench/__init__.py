@@ -51,10 +51,13 @@ def run(args: argparse.Namespace) -> int:
         files.check_report()
     if args.resume is not None:
         found, path = asked.resumed(args), args.resume
+        if found.left():
+            files.writable(path)
     else:
         found = asked.repeated(args) if args.source is not None else asked.planned(args)
         path = files.writable(args.json or files.default(args.workload, "results.json"))
     report = files.writable(args.report or files.default(args.workload, "report.html"))
+    files.apart(report, path, args.source)
     try:
         return measure(found, path, report)
     except SampleError as error:

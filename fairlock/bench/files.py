@@ -33,12 +33,21 @@ def writable(path: Path | None) -> Path | None:
             raise UsageError(f"cannot write {path}: there is no folder {folder}")
         if path.is_dir():
             raise UsageError(f"cannot write {path}: it is a folder")
+        if path.exists() and not path.is_file():  # a device or a pipe: it would be replaced
+            raise UsageError(f"cannot write {path}: it is no ordinary file")
         try:
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error.strerror}") from error
     return path
+
+
+def apart(page: Path | None, *others: Path | None) -> None:
+    """Refuse to put a page in the place of results."""
+    for other in others:
+        if page is not None and other is not None and page.resolve() == other.resolve():
+            raise UsageError(f"cannot write the page to {page}: the results are there; name another file")
 
 
 def check_report() -> None:

@@ -109,6 +109,7 @@ def save(results: Results, path: Path) -> None:
 
 def write(path: Path, text: str) -> None:
     """Put text in the place of a file at once: whoever reads it sees the old text or the new."""
+    path = path.resolve()  # a link stays one
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         part.write_text(text, encoding="utf-8")

@@ -19,6 +19,7 @@ try:
 except ImportError as error:
     raise MissingError("the report needs vl-convert-python: pip install 'fairlock[lab]'") from error
 
+from fairlock.bench import files  # noqa: E402
 from fairlock.report import changes, compare, style  # noqa: E402
 from fairlock.report.data import Source, groups_of  # noqa: E402
 from fairlock.report.figures import drawings, for_file  # noqa: E402
@@ -40,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if not args.out.absolute().parent.is_dir():
-        raise UsageError(f"cannot write {args.out}: there is no folder {args.out.absolute().parent}")
+    files.writable(args.out)
+    files.apart(args.out, *args.results)
     sources = [Source.read(path) for path in args.results]
     comparison = compare.compare(*sources) if compare.comparable(sources) else None
     shown = sources[-1:] if comparison is not None else sources
@@ -82,6 +83,7 @@ def save(figures: list[Drawing], folder: Path) -> None:
 
 def write(path: Path, content: bytes) -> None:
     """Put a file in its place at once, or not at all."""
+    path = path.resolve()  # a link stays one
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         part.write_bytes(content)
