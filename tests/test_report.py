@@ -85,6 +85,28 @@ def test_what_starves_threads_is_not_recommended() -> None:
     assert re.search(r"tas had .* times the throughput of twa, but its slowest thread got only 0\.2", told)
 
 
+def test_a_lock_is_not_judged_by_the_runs_in_which_it_starved_nobody() -> None:
+    points, shape = contended(tas=1.5e6, twa=1e6)
+
+    def starve(point: Point, found: dict[str, Any], run: int) -> None:
+        if point.lock == "tas":
+            found["counts"] = [9_000_000] * point.threads if run == 4 else [0] * point.threads
+
+    told = words(report_data.results(points, shape=shape, noise=0.01, change=starve))
+    assert "take **twa**" in told
+
+
+def test_locks_that_have_no_calm_run_in_common() -> None:
+    points, shape = contended(tas=3e6, twa=2e6, pthread_mutex=1e6)
+
+    def disturb(point: Point, found: dict[str, Any], run: int) -> None:
+        found["other_work"] = 0.5 if (run < 3) == (point.lock == "twa") else 0.0
+
+    told = words(report_data.results(points, shape=shape, noise=0.01, runs=6, change=disturb))
+    assert "take **twa**" in told
+    assert "some got none" not in told
+
+
 def test_if_all_starve_somebody_it_is_said() -> None:
     points, shape = contended(tas=2e6, tts=1e6)
     told = words(report_data.results(points, shape=shape, change=lambda _, found, __: found.update(counts=[0, 9])))

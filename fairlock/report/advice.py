@@ -34,7 +34,7 @@ class Advice:
 class Score:
     """How a lock did over several places, by run: geometric means of its shares of the best median of each place."""
 
-    slowest: Mapping[int, float]  # turns of the slowest thread; no run in which it got none
+    slowest: Mapping[int, float]  # turns of the slowest thread; nothing, if it got none in one of the runs
     throughput: Mapping[int, float]
     fairness: float  # the worst of the medians
 
@@ -122,13 +122,15 @@ def shares(places: Sequence[Place], kind: str, of: Callable[[Sample], float | No
     logs: dict[str, dict[int, list[float]]] = {}
     for group, threads in places:
         found = {
-            group.labels[i]: {sample.run: value for sample in group.trusted(i) if (value := of(sample))}
+            group.labels[i]: {sample.run: value for sample in group.trusted(i) if (value := of(sample)) is not None}
             for i in group.at(threads)
             if candidate(group, i, kind)
         }
         best = max((statistics.median(runs.values()) for runs in found.values() if runs), default=1.0)
         for label, runs in found.items():
             mine = logs.setdefault(label, {})
+            if min(runs.values(), default=0) <= 0:  # without these runs, who starves threads would look good
+                continue
             for run, value in runs.items():
                 mine.setdefault(run, []).append(math.log(value / best))
     return {
@@ -145,8 +147,8 @@ def take(found: Mapping[str, Score], where: str) -> str:
     ranked = rank({label: score.slowest for label, score in found.items()}, "throughput")
     if ranked is None:
         fastest = rank({label: score.throughput for label, score in found.items()}, "throughput")
-        assert fastest is not None  # or there would be no scores
-        return f"{where}, every lock left a thread without a turn; **{fastest.best}** had the most in all."
+        text = f"{where}, every lock left a thread without a turn"
+        return text + (f"; **{fastest.best}** had the most in all." if fastest is not None else ".")
     usual = reference(found)
     best = usual if usual is not None and (usual == ranked.best or usual in ranked.tied) else ranked.best
     rivals = [label for label in [ranked.best, *ranked.tied] if label != best]
@@ -155,7 +157,7 @@ def take(found: Mapping[str, Score], where: str) -> str:
         text += f" ({listed(rivals, 'or') if best != usual else listed(rivals)}: too close to call)"
     text += ": its slowest thread got " + slowest_words(found, best, usual)
     if usual is not None and best != usual:
-        text += f", and {together(found, best, usual)}"
+        text += together(found, best, usual)
     text += "."
     if not ranked.decided:
         text += " There were too few runs to be sure."
@@ -167,23 +169,25 @@ def slowest_words(found: Mapping[str, Score], best: str, usual: str | None) -> s
     if usual is None or best == usual:
         return share
     pair = rank({label: found[label].slowest for label in (best, usual)}, "throughput")
-    if pair is None or usual not in pair.ahead:
+    if not found[usual].slowest:
         return f"{share}, where under {usual} some got none"
+    if pair is None or usual not in pair.ahead:  # no run that counts of both
+        return share
     return f"{times(pair.ahead[usual])} the turns that it gets under {usual}"
 
 
 def together(found: Mapping[str, Score], best: str, usual: str) -> str:
     pair = rank({label: found[label].throughput for label in (best, usual)}, "throughput")
-    assert pair is not None
-    if pair.best == best:
-        return f"all together got {times(pair.ahead[usual])} as many"
-    return f"under {usual} all together got {times(pair.ahead[best])} as many"
+    if pair is None or not pair.ahead:  # no run that counts of both
+        return ""
+    ahead = times(next(iter(pair.ahead.values())))
+    return f", and {'' if pair.best == best else f'under {usual} '}all together got {ahead} as many"
 
 
 def tempting(found: Mapping[str, Score], best: str) -> str:
     """Return what was faster in all, but unfair."""
     overall = rank({label: score.throughput for label, score in found.items()}, "throughput")
-    if overall is None or overall.best == best or not overall.ahead[best].above(1):
+    if overall is None or best not in overall.ahead or not overall.ahead[best].above(1):
         return ""
     fairness = found[overall.best].fairness
     if fairness >= UNEVEN:
