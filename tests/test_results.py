@@ -81,6 +81,10 @@ def test_a_run_that_only_one_has_is_no_pair() -> None:
     assert found.ratio(0, 1, "throughput") == Figure(2.0, 2.0, 2.0, 1)
 
 
+def test_what_is_no_number_is_not_there() -> None:
+    assert [value_of({"throughput": one}, "throughput") for one in (math.nan, math.inf, True, "9", None)] == [None] * 5
+
+
 def test_values_by_name() -> None:
     histogram = {"edges_ns": [1, 2, 4, 8], "counts": [0, 10, 0]}
     metrics = {"throughput": 5, "perf": {"cycles": 7.0}, "handover": histogram, "longest_wait": None}
@@ -209,6 +213,11 @@ def test_without_points_and_samples(tmp_path: Path) -> None:
     assert results.load(tmp_path / "r.json").left() == [(0, 0)]
 
 
+def metrics_of(raw: dict[str, Any]) -> Metrics:
+    found: Metrics = raw["samples"][0]["metrics"]
+    return found
+
+
 def edited(file: Path, change: Callable[[dict[str, Any]], object]) -> Path:
     raw = json.loads(file.read_text())
     change(raw)
@@ -229,6 +238,19 @@ def edited(file: Path, change: Callable[[dict[str, Any]], object]) -> Path:
         (lambda raw: raw["plan"]["points"][0].update(threads="two"), "damaged: 'threads' of point 0 is \"two\""),
         (lambda raw: raw["plan"]["points"][0].update(threads=True), "damaged: 'threads' of point 0 is true"),
         (lambda raw: raw["plan"]["order"].append([9, 0]), "damaged: 'order' of the plan has [9, 0]"),
+        (lambda raw: raw["machine"].update(cpus="two"), "damaged: 'cpus' of the machine is \"two\""),
+        (lambda raw: raw["machine"].update(cpus=0), "damaged: 'cpus' of the machine is 0"),
+        (lambda raw: metrics_of(raw).update(other_work="much"), "damaged: 'other_work' of the metrics of sample 0 is"),
+        (lambda raw: metrics_of(raw).update(counts=[1, None]), "'counts' of the metrics of sample 0 has null"),
+        (
+            lambda raw: metrics_of(raw).update(waits={"edges_ns": [1]}),
+            "'waits' of the metrics of sample 0 has no 'counts'",
+        ),
+        (lambda raw: metrics_of(raw).update(handover={"edges_ns": [1], "counts": [1]}), "has 1 edges and 1 counts"),
+        (
+            lambda raw: metrics_of(raw).update(rows=[{"lock": "twa"}]),
+            "a row of the metrics of sample 0 has no 'loop_ns'",
+        ),
         (lambda raw: raw["samples"][0].update(run=7), "damaged: sample 0 is of point 0 and run 7"),
         (lambda raw: raw.update(samples=[1]), "damaged: 'samples' of the file has something that is no object"),
     ],
@@ -241,7 +263,7 @@ def test_files_of_another_kind(file: Path, change: Callable[[dict[str, Any]], ob
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "\x00"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "\x00", pytest.param("[" * 100_000, id="deep")])
 def test_files_that_are_no_results(tmp_path: Path, text: str) -> None:
     path = tmp_path / "r.json"
     path.write_text(text)

@@ -57,7 +57,8 @@ def value_of(metrics: Metrics, measure: str) -> float | None:
         if rest.startswith("p") and "edges_ns" in found:
             return percentile(found, float(rest[1:]) / 100)
         found = found.get(rest)
-    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+    known = isinstance(found, int | float) and not isinstance(found, bool) and math.isfinite(found)
+    return float(found) if known else None
 
 
 def percentile(histogram: Mapping[str, Any], share: float) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -143,7 +144,7 @@ def load(path: Path) -> Results:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is no results file of `fairlock bench`: it is not JSON ({error})") from error
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
         raise UsageError(f'{path} is no results file of `fairlock bench`: it has no "format": "{FORMAT}"')
@@ -191,13 +192,19 @@ def _results(raw: Mapping[str, Any]) -> Results:
         created=_get(raw, "created", str, where),
         fairlock=_get(raw, "fairlock", str, where),
         command=[str(word) for word in _get(raw, "command", list, where)],
-        machine=_get(raw, "machine", dict, where),
+        machine=_machine(_get(raw, "machine", dict, where)),
         missing=_get(raw, "missing", dict, where),
         plan=plan,
         subjects=_objects(raw, "subjects", where),
         samples=samples,
         complete=_get(raw, "complete", bool, where),
     )
+
+
+def _machine(raw: dict[str, Any]) -> dict[str, Any]:
+    if _get(raw, "cpus", int, "the machine") < 1:
+        raise _DamageError(f"'cpus' of the machine is {raw['cpus']}")
+    return raw
 
 
 def _plan(raw: Mapping[str, Any]) -> Plan:
@@ -246,8 +253,35 @@ def _sample(raw: Mapping[str, Any], where: str, known: set[tuple[int, int]]) -> 
         seed=_get(raw, "seed", int, where),
         at=_get(raw, "at", NUMBER, where),
         oversubscribed=_get(raw, "oversubscribed", bool, where),
-        metrics=_get(raw, "metrics", dict, where),
+        metrics=_metrics(_get(raw, "metrics", dict, where), f"the metrics of {where}"),
     )
     if (sample.point, sample.run) not in known:
         raise _DamageError(f"{where} is of point {sample.point} and run {sample.run}, which the plan does not have")
     return sample
+
+
+def _metrics(raw: Metrics, where: str) -> Metrics:
+    """Check what has a form; a number that is none is as good as not there."""
+    if raw.get("other_work") is not None:
+        _get(raw, "other_work", NUMBER, where)
+    if raw.get("counts") is not None:
+        _numbers(raw, "counts", where)
+    for key in ("waits", "handover"):
+        if raw.get(key) is not None:
+            histogram, inside = _get(raw, key, dict, where), f"'{key}' of {where}"
+            edges, counts = (_numbers(histogram, name, inside) for name in ("edges_ns", "counts"))
+            if len(edges) != len(counts) + 1:
+                raise _DamageError(f"{inside} has {len(edges)} edges and {len(counts)} counts")
+    for row in _objects(raw, "rows", where) if "rows" in raw else ():
+        _get(row, "lock", str, f"a row of {where}")
+        for key in ("loop_ns", "hand_ns"):
+            _get(row, key, NUMBER, f"a row of {where}")
+    return raw
+
+
+def _numbers(raw: Mapping[str, Any], key: str, where: str) -> list[float]:
+    values: list[float] = _get(raw, key, list, where)
+    for value in values:
+        if not isinstance(value, NUMBER) or isinstance(value, bool) or not 0 <= value < math.inf:
+            raise _DamageError(f"'{key}' of {where} has {json.dumps(value)[:40]}")
+    return values

@@ -18,7 +18,8 @@ OVERSUBSCRIBED, DISTURBED = "*", "!"
 def print_head(results: Results) -> None:
     machine = results.machine
     compiler = f", {machine['compiler']}" if machine.get("compiler") else ""
-    print(f"{machine['cpu']}, {machine['cpus']} CPUs, governor {machine['governor']}, {machine['kernel']}{compiler}")
+    cpu, governor, kernel = (machine.get(key, "unknown") for key in ("cpu", "governor", "kernel"))
+    print(f"{cpu}, {machine['cpus']} CPUs, governor {governor}, {kernel}{compiler}")
     for what, why in results.missing.items():
         print(f"{what}: {why}")
 
@@ -128,7 +129,7 @@ def print_overhead(samples: Table, rows: Sequence[int]) -> None:
     """Print how much longer the harness's loop takes than one written by hand."""
     pairs: dict[str, list[tuple[float, float]]] = {}
     for sample in (sample for i in rows for sample in samples.samples(i)):
-        for row in sample.metrics["rows"]:
+        for row in sample.metrics.get("rows", ()):
             pairs.setdefault(row["lock"], []).append((row["loop_ns"], row["hand_ns"]))
     lines = []
     for lock, both in pairs.items():

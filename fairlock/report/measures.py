@@ -14,7 +14,7 @@ def si(value: float, digits: int = 3) -> str:
         return "0"
     scale, prefix = next(((s, p) for s, p in PREFIXES if abs(value) >= s), PREFIXES[-1])
     short = f"{value / scale:.{digits}g}"
-    if "e" in short:  # 999.7 with three digits
+    if "e" in short and abs(value) < 1e12:  # 999.7 with three digits
         return si(float(f"{value:.{digits}g}"), digits)
     return short + prefix
 
