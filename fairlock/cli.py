@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from fairlock import __version__
-from fairlock.usage import UsageError
+from fairlock.usage import INTERRUPTED, UsageError
 
 # Each is a module that has add_arguments(parser) and run(args). Only the one that is called is imported: most need the
 # lab, which an installation may be without.
@@ -65,6 +65,9 @@ def main(argv: list[str] | None = None) -> int:
     except UsageError as error:
         print(f"fairlock: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("fairlock: interrupted", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:  # `fairlock list | head`
         sys.stderr.close()
         return 0

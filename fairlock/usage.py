@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+INTERRUPTED = 130  # exit status
+
 
 class UsageError(Exception):
     """A wrong argument: one line for the user, exit status 2."""

@@ -232,7 +232,7 @@ def test_a_plan_repeats_from_its_file(bench: Bench, tmp_path: Path) -> None:
 # --- Ctrl-C and --resume ---
 
 
-def interrupted(tmp_path: Path, *arguments: str) -> tuple[int, str]:
+def interrupted(tmp_path: Path, *arguments: str, by: signal.Signals = signal.SIGINT) -> tuple[int, str]:
     """Interrupt a benchmark of many seconds when it has a few samples; return its status and what it said."""
     command = [PROGRAM, "bench", "mutex", "--config=maximum", "--locks=twa,mcs,fair", "--threads=2", "--seconds=0.2"]
     with subprocess.Popen(
@@ -246,7 +246,7 @@ def interrupted(tmp_path: Path, *arguments: str) -> tuple[int, str]:
         while arguments and not (tmp_path / "r.json").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(1 if arguments else 4)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(by)
         _, errors = process.communicate(timeout=60)
     return process.returncode, errors
 
@@ -288,6 +288,31 @@ def test_ctrl_c_without_a_file_makes_one(tmp_path: Path) -> None:
     (path,) = tmp_path.iterdir()
     assert path.name in errors
     assert results.load(path).samples
+
+
+def test_ctrl_c_again_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def one_sample(found: results.Results, _: Path | None) -> bool:
+        found.samples.append(results.Sample(0, 0, 1, 0.0, False, {"throughput": 1.0}))
+        return False
+
+    def again(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("fairlock.bench.harness.run", one_sample)
+    monkeypatch.setattr("fairlock.bench.show", again)
+    assert cli.main(["bench", "mutex", "--runs=2"]) == 130
+    assert capsys.readouterr().err.endswith("fairlock: interrupted\n")
+    (path,) = tmp_path.iterdir()
+    assert len(results.load(path).samples) == 1
+
+
+def test_the_end_of_the_terminal_is_like_ctrl_c(tmp_path: Path) -> None:
+    status, _ = interrupted(tmp_path, "--json=r.json", by=signal.SIGHUP)
+    assert status == 130
+    assert not results.load(tmp_path / "r.json").complete
 
 
 def test_another_machine_is_not_mixed_in(bench: Bench, tmp_path: Path) -> None:

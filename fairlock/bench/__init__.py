@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+import threading
 from pathlib import Path
 
 from fairlock.bench import asked, files, harness, python
@@ -12,8 +14,9 @@ from fairlock.bench.native import SampleError
 from fairlock.bench.progress import clock
 from fairlock.bench.results import Results
 from fairlock.bench.workloads import WORKLOADS
+from fairlock.usage import INTERRUPTED
 
-INTERRUPTED, FAILED = 130, 1  # exit statuses
+FAILED = 1  # exit status
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,11 +61,20 @@ def run(args: argparse.Namespace) -> int:
         path = files.writable(args.json or files.default(args.workload, "results.json"))
     report = files.writable(args.report or files.default(args.workload, "report.html"))
     files.apart(report, path, args.source)
+    end_as_with_ctrl_c()
     try:
         return measure(found, path, report)
     except SampleError as error:
         print(f"fairlock: {error}", file=sys.stderr)
         return FAILED
+
+
+def end_as_with_ctrl_c() -> None:
+    """Keep what is done, and leave no process behind, also if we are told to end or the terminal goes away."""
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as by nohup
+                signal.signal(number, signal.default_int_handler)
 
 
 def measure(found: Results, path: Path | None, report: Path | None) -> int:
@@ -71,6 +83,8 @@ def measure(found: Results, path: Path | None, report: Path | None) -> int:
         seconds = sum(harness.work(found.plan, i) for i, _ in left)
         print(f"{found.plan.workload}: {len(left)} samples, about {clock(seconds)}", file=sys.stderr)
     done = harness.run(found, path)
+    if not done:
+        path = harness.kept(found, path)  # first of all: who is in a hurry presses Ctrl-C again
     if found.samples:
         show(found)
     if not done:

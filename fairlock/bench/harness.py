@@ -61,11 +61,12 @@ def run(found: Results, path: Path | None) -> bool:
                 at = time.monotonic() - start
                 metrics = measure(point, plan, seed)
                 found.samples.append(Sample(i, number, seed, round(at, 3), point.threads > cpus, metrics))
-                found.complete = len(found.samples) == len(plan.order)
+                found.complete = not found.left()
                 if path is not None:
                     keep(found, path)
                 progress.ends(work(plan, i))
     except KeyboardInterrupt:
+        found.complete = not found.left()
         if path is not None and found.samples:
             keep(found, path)  # it may have come between a sample and its file
         return False
@@ -104,16 +105,21 @@ def same_machine(found: Results, path: Path, here: Mapping[str, Any]) -> None:
         raise UsageError(f"{path} is from another machine ({'; '.join(differences)}): --anyway goes on all the same")
 
 
+def kept(found: Results, path: Path | None) -> Path | None:
+    """Return where the samples of an interrupted benchmark are. Where no file was named, make one."""
+    if path is None and found.samples:
+        stamp = found.created.translate({ord(c): None for c in "-:Z"}).replace("T", "-")
+        path = Path(f"fairlock-{found.plan.workload}-{stamp}.json")
+        keep(found, path)
+    return path
+
+
 def interrupted(found: Results, path: Path | None) -> None:
-    """Say what is kept, and how to go on. Where no file was named, make one."""
+    """Say what is kept, and how to go on."""
     done, planned = len(found.samples), len(found.plan.order)
     if not done:
         print("interrupted before the first sample: nothing is kept", file=sys.stderr)
         return
-    if path is None:
-        stamp = found.created.translate({ord(c): None for c in "-:Z"}).replace("T", "-")
-        path = Path(f"fairlock-{found.plan.workload}-{stamp}.json")
-        keep(found, path)
     print(
         f"interrupted: {done} of {planned} samples are in {path}; go on with: fairlock bench --resume {path}",
         file=sys.stderr,
