@@ -393,6 +393,19 @@ def test_results_without_samples_are_one_clear_line(tmp_path: Path, fairlock: Co
     assert (done.returncode, done.stderr) == (2, f"fairlock: there is no sample yet in {tmp_path / 'none.json'}\n")
 
 
+def test_what_has_no_figure_is_on_the_page_in_words(tmp_path: Path, fairlock: Command) -> None:
+    points, shape = contended(twa=1e6)
+
+    def only_bytes(_: Point, found: dict[str, Any], __: int) -> None:
+        found.clear()
+        found["bytes"] = 112
+
+    save(report_data.results(points, shape=shape, change=only_bytes), tmp_path / "memory.json")
+    done = fairlock("report", str(tmp_path / "memory.json"), "--out", str(tmp_path / "report.html"))
+    assert done.returncode == 0, done.stderr
+    assert "bytes 112" in (tmp_path / "report.html").read_text()
+
+
 def test_without_the_drawing_library_the_remedy_is_said(tmp_path: Path, python: Command) -> None:
     (tmp_path / "vl_convert.py").write_text("raise ImportError('no')")
     code = "import sys; from fairlock.cli import main; sys.exit(main(['report', 'some.json']))"

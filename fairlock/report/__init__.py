@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     shown = sources[-1:] if comparison is not None else sources
     groups = groups_of(shown)
     sheets = [(group, drawings(group)) for group in groups]
-    if not any(some for _, some in sheets):
+    if not groups:
         raise UsageError(f"there is no sample yet in {', '.join(map(str, args.results))}")
     if comparison is not None:
         print(compare.show(comparison))
