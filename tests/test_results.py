@@ -157,7 +157,14 @@ def test_what_other_work_disturbed_decides_nothing_about_two_threads() -> None:
 def test_what_was_not_measured_names_the_command() -> None:
     verdict = verdict_on("semaphores alike when few", [measured([(point("twa"), rates(1))])])
     assert verdict.verdict == claims.NOT_DECIDABLE
-    assert "fairlock bench semaphore --config semabench --threads 1" in verdict.why
+    assert "fairlock bench semaphore --config semabench --threads 1,2" in verdict.why
+    verdict = verdict_on("TWA at least MCS", [measured([(point("twa"), rates(1))], cpus=8)])
+    assert "fairlock bench mutex --config twa,maximum --threads 2,4,8" in verdict.why
+
+
+def test_every_claim_can_be_measured_on_the_processors_that_it_needs() -> None:
+    for claim in claims.CLAIMS:
+        assert claim.why_not or claim.command(claim.cpus).startswith("fairlock bench ")
 
 
 def test_claims_that_samples_call_undecidable() -> None:
