@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fairlock.bench import claims, harness, results, targets
+from fairlock.bench import claims, harness, results, short, targets
 from fairlock.bench.figures import Figure, Table, percentile, value_of
 from fairlock.bench.plan import make
 from fairlock.bench.results import Point, Results, Sample
@@ -177,6 +177,22 @@ def test_every_claim_has_a_verdict_and_a_name_of_its_own() -> None:
     verdicts = claims.judge([])
     assert len({one.claim for one in verdicts}) == len(claims.CLAIMS) >= 12
     assert all(one.verdict == claims.NOT_DECIDABLE and one.why for one in verdicts)
+
+
+def test_the_price_of_order_is_no_rounded_number() -> None:
+    speeds = {"fair": 14.0, "twa": 10.0, "pthread-mutex": 10.0, "pthread-mutex-pi": 8.0}
+    found = measured(
+        [
+            (point(lock, 32, "oversubscribed", "oversubscribed", hogs=hogs), [{"throughput": rate, "fairness": 0.9}])
+            for lock, rate in speeds.items()
+            for hogs in (0, 2)
+        ]
+    )
+    found.subjects = [{"name": name, "order": "fifo" if name == "twa" else None} for name in speeds]
+    told = " ".join(short.advice(Table(found)))
+    assert "Which one here: fair. With many threads it has 1.4 times the turns" in told
+    assert "twa, with 1.2 times the turns of a pthread-mutex-pi" in told
+    assert "but fair has 1.4 times as many" in told
 
 
 def test_targets() -> None:

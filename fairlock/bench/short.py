@@ -141,7 +141,7 @@ def strict_order(locks: Sequence[Crowded], best: Crowded, samples: Table) -> lis
     gain = f"{order.speed[0]:.1f} times the turns of a {FAIR_REFERENCE}, the C library's only fair mutex"
     return [
         f"If order matters (always first come, first served): {order.lock}, with {gain};"
-        f" but {best.lock} has {cost:.0f} times as many."
+        f" but {best.lock} has {cost:.1f} times as many."
     ]
 
 
