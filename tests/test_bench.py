@@ -309,6 +309,23 @@ def test_ctrl_c_again_loses_nothing(
     assert len(results.load(path).samples) == 1
 
 
+def test_a_sample_that_fails_does_not_lose_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def second_fails(found: results.Results, _: Path | None) -> bool:
+        found.samples.append(results.Sample(0, 0, 1, 0.0, False, {"throughput": 1.0}))
+        raise SampleError("no end after 31 s")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("fairlock.bench.harness.run", second_fails)
+    assert cli.main(["bench", "mutex", "--runs=2"]) == 1
+    (path,) = tmp_path.iterdir()
+    assert len(results.load(path).samples) == 1
+    kept, why = capsys.readouterr().err.splitlines()[-2:]
+    assert f"go on with: fairlock bench --resume {path.name}" in kept
+    assert why == "fairlock: no end after 31 s"
+
+
 def test_the_end_of_the_terminal_is_like_ctrl_c(tmp_path: Path) -> None:
     status, _ = interrupted(tmp_path, "--json=r.json", by=signal.SIGHUP)
     assert status == 130

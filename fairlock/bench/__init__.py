@@ -65,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         return measure(found, path, report)
     except SampleError as error:
+        if found.samples:
+            harness.interrupted(found, harness.kept(found, path))
         print(f"fairlock: {error}", file=sys.stderr)
         return FAILED
 
