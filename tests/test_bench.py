@@ -119,6 +119,18 @@ def test_options_reach_the_program(bench: Bench, tmp_path: Path) -> None:
     assert sample.metrics["longest_wait"] > 0
 
 
+@pytest.mark.parametrize(
+    ("workload", "option", "usual"), [("multi-lock", "locks-held", 5), ("fork-join", "episodes", 100)]
+)
+def test_what_is_a_parameter_can_be_changed_and_is_in_the_file(
+    bench: Bench, tmp_path: Path, workload: str, option: str, usual: int
+) -> None:
+    for words, expected in (([], usual), ([f"--set={option}=3"], 3)):
+        succeed(bench(workload, *QUICK, "--locks=fair", "--waiting=spin-then-park", *words, "--json=r.json"))
+        (point,) = results.load(tmp_path / "r.json").plan.points
+        assert point.options[option] == expected
+
+
 def test_a_lock_that_breaks_stops_the_run(bench: Bench, tmp_path: Path) -> None:
     done = bench("mutex", "--config=maximum", "--locks=broken", "--threads=4", "--seconds=0.5", "--no-references")
     assert done.returncode == 1

@@ -202,7 +202,14 @@ WORKLOADS: dict[str, Workload] = {
     "fork-join": Workload(
         "phases: each thread does its episodes, then all meet; with more threads than processors",
         "",
-        {"fork-join": Config("episodes, then a meeting", family="fork-join", measures=("phases", "throughput"))},
+        {
+            "fork-join": Config(
+                "100 episodes of each thread, then a meeting",
+                family="fork-join",
+                options={"episodes": 100},
+                measures=("phases", "throughput"),
+            )
+        },
         locks=("fair", "twa", "hapax", "mcs", "capacitor-tts"),
         waiting=("spin-then-park",),
         threads=("cpus", "2*cpus", "4*cpus"),
@@ -211,7 +218,7 @@ WORKLOADS: dict[str, Workload] = {
     "multi-lock": Workload(
         "several contended locks held at once: the multi-waiting case",
         f"{HAPAX_PAPER}, on HemLock",
-        {"multi-lock": Config("several locks, taken in one order", family="multi-lock")},
+        {"multi-lock": Config("five locks, taken in one order", family="multi-lock", options={"locks-held": 5})},
         locks=("mcs", "clh", "hemlock", "twa", "hapax", "hapax-vw"),
         threads=("..cpus",),
     ),
@@ -341,6 +348,8 @@ OPTIONS: dict[str, tuple[str, ...] | type] = {
     "non-critical": int,
     "random": bool,
     "permits": int,
+    "locks-held": int,
+    "episodes": int,
     "timed": bool,
     "handover": bool,
     "migrations": bool,
