@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from fairlock import cli
-from fairlock.bench import native, plan, progress, results
+from fairlock.bench import harness, native, plan, progress, results
 from fairlock.bench.composites import COMPOSITES
 from fairlock.bench.families import ELSEWHERE
 from fairlock.bench.native import SampleError
@@ -146,6 +146,21 @@ def test_the_negative_control_is_a_result(bench: Bench, tmp_path: Path) -> None:
     found = results.load(tmp_path / "r.json")
     caught = [s.metrics["caught"] for s in found.samples if found.plan.points[s.point].lock == "broken"]
     assert caught == [True]
+
+
+@pytest.mark.parametrize("status", [1, -11])
+def test_a_control_that_only_fails_was_not_caught(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    made = plan.make("locktorture", [(control(), 1)], seed=1, warm_up=0.0)
+    monkeypatch.setattr(native, "call", lambda *_, **__: (status, "", "fairlock_bench: 2 of 2 threads still wait"))
+    with pytest.raises(SampleError, match="still wait"):
+        harness.measure(made.points[0], made, 1)
+    breach = "fairlock_bench: broken: two threads were inside at once: 9 episodes, but the witness counted 8"
+    monkeypatch.setattr(native, "call", lambda *_, **__: (1, "", breach))
+    assert harness.measure(made.points[0], made, 1)["caught"] is True
+
+
+def control() -> results.Point:
+    return results.Point("locktorture", "locktorture", "broken", None, "guard", 2, 0, 0.1, "contend")
 
 
 def test_the_short_form(bench: Bench, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from fairlock import __version__
 from fairlock.bench import machine, results
 from fairlock.bench.families import family
-from fairlock.bench.native import SampleError
+from fairlock.bench.native import BreachError, SampleError
 from fairlock.bench.plan import seed_of
 from fairlock.bench.progress import Progress
 from fairlock.bench.results import Metrics, Plan, Point, Results, Sample
@@ -85,7 +85,7 @@ def measure(point: Point, plan: Plan, seed: int) -> Metrics:
     try:
         metrics = family(point.family).sample(point, plan, seed)
     except SampleError as error:
-        if control:
+        if control and isinstance(error, BreachError):  # not if it hung, or did not start
             return {"caught": True, "message": str(error)}
         raise SampleError(f"{point}: {error}") from error
     return {**metrics, "caught": False} if control else metrics

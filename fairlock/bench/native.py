@@ -18,6 +18,7 @@ from fairlock.paths import bench_program
 from fairlock.usage import UsageError
 
 BROKEN, BAD_INPUT = 1, 2  # its exit statuses
+BREACH = "two threads were inside at once"  # what it says of a lock that let them in
 # They leave no choice of lock, or only by preloading.
 WITHOUT_A_LOCK = {"overhead", "invalidation-diameter", "throw", "atomic-exchange", "leveldb"}
 GRACE = 30.0  # seconds that a sample may take beyond its window before it counts as hanging
@@ -25,6 +26,10 @@ GRACE = 30.0  # seconds that a sample may take beyond its window before it count
 
 class SampleError(Exception):
     """A sample that could not be taken: exclusion was broken, or the program failed."""
+
+
+class BreachError(SampleError):
+    """Two threads were inside at once."""
 
 
 @functools.cache
@@ -87,7 +92,8 @@ def run(point: Point, words: Sequence[str], limit: float) -> Metrics:
     if status == BAD_INPUT:
         raise UsageError(f"{point}: {line}")
     if status != 0:
-        raise SampleError(f"{line or f'ended with status {status}'} (fairlock_bench {' '.join(words)})")
+        kind = BreachError if status == BROKEN and BREACH in line else SampleError
+        raise kind(f"{line or f'ended with status {status}'} (fairlock_bench {' '.join(words)})")
     metrics: Metrics = json.loads(output)
     return metrics
 
