@@ -39,11 +39,11 @@ TABLE_LOCKS = (*CROWD_LOCKS, "ck-ticket", "ck-mcs")  # the last two only spin: n
 TAXED = ("ticket", "capacitor-ticket", "tts", "capacitor-tts")
 
 SHORT = Composite(
-    "which lock should I use here? A choice of the others in about a minute and a half",
+    "which lock should I use here? A choice of the others in about two minutes",
     (
         Piece("uncontended", "uncontended", TABLE_LOCKS, (1,), 0.05, 5),
-        Piece("mutex", "twa", TICKETS_AND_MCS, (1, 2), 0.1, 7),
-        Piece("mutex", "capacitor", TAXED, (1,), 0.1, 5),
+        Piece("mutex", "twa", TICKETS_AND_MCS, (1, 2), 0.25, 11),
+        Piece("mutex", "capacitor", TAXED, (1,), 0.2, 9),
         Piece("mutex", "maximum", (*TABLE_LOCKS, "hapax-vw"), (2,), 0.15, 5),
         Piece("oversubscribed", "oversubscribed", CROWD_LOCKS, (32,), 1.25, 2),
         Piece("oversubscribed", "oversubscribed", CROWD_LOCKS, (32,), 2.5, 1, hogs=2),
