@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from fairlock.bench import measures
+
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 
 
@@ -28,11 +30,15 @@ def nanoseconds(value: float) -> str:
 
 @dataclass(frozen=True)
 class Measure:
+    name: str
     title: str
     axis: str
-    better: Literal["more", "less"] | None
     written: Literal["si", "share", "seconds", "ns", "plain"]
     scale: Literal["paper", "share", "log", "zero"]  # paper: as the workload's figure has it
+
+    @property
+    def better(self) -> Literal["more", "less", ""]:
+        return measures.measure(self.name).better
 
     @property
     def tick(self) -> str:
@@ -54,19 +60,22 @@ class Measure:
 
 
 MEASURES = {
-    "throughput": Measure("Throughput", "episodes a second", "more", "si", "paper"),
-    "phases": Measure("Phases", "phases a second", "more", "si", "paper"),
-    "ns": Measure("Uncontended", "nanoseconds for an acquire and its release", "less", "ns", "zero"),
-    "fairness": Measure("Fairness", "slowest thread / fastest", "more", "share", "share"),
-    "jain": Measure("Jain's index", "1: all threads got the same", "more", "share", "share"),
-    "longest_wait": Measure("Longest wait", "longest wait of any thread", "less", "seconds", "log"),
-    "handover.p50": Measure("Hand-over, median", "from release to the next entry", "less", "ns", "log"),
-    "handover.p99": Measure("Hand-over, 99th percentile", "from release to the next entry", "less", "ns", "log"),
-    "migrations": Measure("Migrations", "hand-overs to another thread, per episode", None, "share", "share"),
-    "mutexes_per_episode": Measure("Mutexes", "mutexes that an episode takes", None, "plain", "zero"),
-    "perf.cycles": Measure("Cycles", "processor cycles per episode", "less", "plain", "paper"),
-    "perf.instructions": Measure("Instructions", "instructions per episode", "less", "plain", "paper"),
-    "perf.cache_misses": Measure("Cache misses", "cache misses per episode", "less", "plain", "zero"),
+    one.name: one
+    for one in (
+        Measure("throughput", "Throughput", "episodes a second", "si", "paper"),
+        Measure("phases", "Phases", "phases a second", "si", "paper"),
+        Measure("ns", "Uncontended", "nanoseconds for an acquire and its release", "ns", "zero"),
+        Measure("fairness", "Fairness", "slowest thread / fastest", "share", "share"),
+        Measure("jain", "Jain's index", "1: all threads got the same", "share", "share"),
+        Measure("longest_wait", "Longest wait", "longest wait of any thread", "seconds", "log"),
+        Measure("handover.p50", "Hand-over, median", "from release to the next entry", "ns", "log"),
+        Measure("handover.p99", "Hand-over, 99th percentile", "from release to the next entry", "ns", "log"),
+        Measure("migrations", "Migrations", "hand-overs to another thread, per episode", "share", "share"),
+        Measure("mutexes_per_episode", "Mutexes", "mutexes that an episode takes", "plain", "zero"),
+        Measure("perf.cycles", "Cycles", "processor cycles per episode", "plain", "paper"),
+        Measure("perf.instructions", "Instructions", "instructions per episode", "plain", "paper"),
+        Measure("perf.cache_misses", "Cache misses", "cache misses per episode", "plain", "zero"),
+    )
 }
 
 # What a group is judged by, unless its workload says something else: the first of these that it has.

@@ -250,7 +250,7 @@ def tooltip(*more: Spec) -> list[Spec]:
 
 def best_words(rows: Sequence[Row], measure: Measure) -> str:
     """Return which lock is ahead at each number of threads."""
-    if not rows or measure.better is None:
+    if not rows or not measure.better:
         return ""
     choose: Callable[..., Row] = max if measure.better == "more" else min
     words = []
