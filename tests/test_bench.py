@@ -218,6 +218,9 @@ def test_runs_are_interleaved() -> None:
     # Those that are compared come one after the other.
     places = [(one.points[i].config, one.points[i].threads) for i, _ in blocks[0]]
     assert sum(a != b for a, b in itertools.pairwise(places)) == 3
+    # And who of them comes first differs from run to run.
+    alone = [i for i, point in enumerate(one.points) if (point.config, point.threads) == places[0]]
+    assert len({tuple(i for i, _ in block if i in alone) for block in blocks}) > 1
 
 
 def test_what_is_named_twice_is_measured_once(bench: Bench, tmp_path: Path) -> None:
