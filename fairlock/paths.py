@@ -1,4 +1,4 @@
-"""Where the C++ headers, the CMake package config and the benchmark of this installation are."""
+"""Where the C++ headers, the CMake package config, the benchmark and the preloadable locks of this installation are."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ def cmake_dir() -> Path:
 def bench_program() -> Path:
     """Return the native benchmark, or raise FileNotFoundError."""
     return _find("bin", "fairlock_bench", "the native benchmark") / "fairlock_bench"
+
+
+def preload_dir() -> Path:
+    """Return the directory of the shared objects for LD_PRELOAD, or raise FileNotFoundError."""
+    return _find("preload", "spin-then-park/fair.so", "the preloadable locks")
 
 
 def _find(folder: str, witness: str, what: str) -> Path:

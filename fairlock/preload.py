@@ -1,0 +1,47 @@
+"""The shared objects that take the place of POSIX locks: which there are, and the environment that loads one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from fairlock import paths
+from fairlock.usage import UsageError, one_of
+
+GLIBC = "glibc"  # stands for no replacement at all, wherever a lock is chosen
+DEFAULT_LOCK = "fair"
+DEFAULT_WAITING = "spin-then-park"
+
+
+def waitings() -> list[str]:
+    """Return the waiting policies, the default one first."""
+    names = sorted(folder.name for folder in paths.preload_dir().iterdir() if folder.is_dir())
+    return sorted(names, key=lambda name: name != DEFAULT_WAITING)
+
+
+def locks(waiting: str = DEFAULT_WAITING) -> list[str]:
+    """Return the locks that can be preloaded, by catalogue name."""
+    return sorted(file.stem for file in (paths.preload_dir() / waiting).glob("*.so"))
+
+
+def library(lock: str, waiting: str = DEFAULT_WAITING) -> Path:
+    """Return the shared object for LD_PRELOAD, or raise UsageError."""
+    if waiting not in waitings():
+        raise UsageError(one_of("waiting policy", waiting, waitings()))
+    if lock not in locks(waiting):
+        raise UsageError(one_of("lock", lock, [GLIBC, *locks(waiting)]))
+    return paths.preload_dir() / waiting / f"{lock}.so"
+
+
+def environment(lock: str, waiting: str = DEFAULT_WAITING, base: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return ``base``, changed so that a program started with it has this lock."""
+    if lock == GLIBC:
+        return dict(base)
+    return preloading(library(lock, waiting), base)
+
+
+def preloading(file: Path, base: Mapping[str, str]) -> dict[str, str]:
+    """Return ``base``, changed so that ``file`` is loaded before whatever is preloaded already."""
+    before = base.get("LD_PRELOAD", "")
+    return {**base, "LD_PRELOAD": f"{file}:{before}" if before else str(file)}
