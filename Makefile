@@ -24,7 +24,7 @@ help: ## print this list
 
 build: $(VENV)/tools.stamp ## build the package and install it in the virtual environment
 	@echo "building fairlock"
-	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps --config-settings=cmake.define.FAIRLOCK_CHECKER=ON .
+	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps --config-settings=cmake.define.FAIRLOCK_CHECKER=ON --config-settings=cmake.define.FAIRLOCK_PRELOAD=ON .
 
 test: system-packages build $(VENV)/lab.stamp $(VENV)/docs.stamp $(VENV)/release.stamp ## set everything up and run all tests
 	@$(RUN) $(BIN)/pytest $(ARGS)
@@ -37,13 +37,15 @@ test-python: $(VENV)/tools.stamp ## build and test the Python types alone (PYTHO
 	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps $(types_only) .
 	@$(RUN) $(BIN)/pytest tests/python $(ARGS)
 
-# On a fresh machine this is the first that people try: it builds only what it needs. Where the checker is there, it stays.
+# On a fresh machine this is the first that people try: it builds only what it needs. Where the checker and the preloadable locks are there, they stay.
 with_checker = $(if $(wildcard $(VENV)/lib/python*/site-packages/fairlock/_lab.*),ON,OFF)
+with_preload = $(if $(wildcard $(VENV)/lib/python*/site-packages/fairlock/preload),ON,OFF)
 
 bench: $(VENV)/build.stamp $(VENV)/lab.stamp ## set up what it takes, and find out which lock is best on this machine
 	@tools/system-packages bench || true
 	@echo "building fairlock"
-	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps --config-settings=cmake.define.FAIRLOCK_CHECKER=$(with_checker) .
+	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps --config-settings=cmake.define.FAIRLOCK_CHECKER=$(with_checker) \
+	    --config-settings=cmake.define.FAIRLOCK_PRELOAD=$(with_preload) .
 	@$(RUN) $(BIN)/fairlock bench short $(ARGS)
 
 check: build ## explore every lock with the model checker (fairlock check)

@@ -53,10 +53,10 @@ struct Entry {
   static constexpr bool try_lock = TryLock<L>;
   static constexpr bool abandonable = TimedLock<timed_form<L>>;
   static constexpr bool trivial = std::is_trivially_destructible_v<L> && std::is_default_constructible_v<L>;
-  // Fits around the kind that glibc keeps at offset 16 of its 40 bytes, the lock before and the episode behind it, and needs
-  // neither allocation nor destructor.
-  static constexpr bool preloadable =
-      trivial && !properties.allocates && sizeof(L) <= 16 && (context_free || sizeof(typename L::Episode) <= 16);
+  // Fits around the kind that glibc keeps at offset 16 of its 40 bytes, the lock before and the episode behind it; needs neither
+  // allocation nor destructor, nor to know when a thread ends; and can do what every POSIX mutex can.
+  static constexpr bool preloadable = trivial && !properties.allocates && !properties.numbers_threads && properties.thread_oblivious && try_lock &&
+                                      sizeof(L) <= 16 && (context_free || sizeof(typename L::Episode) <= 8);
 };
 
 // A counting semaphore with std::counting_semaphore's names.

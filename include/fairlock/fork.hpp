@@ -13,21 +13,25 @@ inline namespace v0 {
 // In the child, before it uses a lock. The calling thread must not be waiting for one (in a signal handler, say).
 template <Platform P>
 void after_fork_in_child() {
+  // What is clear is left alone: to write a page that the parent has too is to copy it, and most children only exec.
+  const auto clear = [](auto& word) {
+    if (const decltype(word.load(order::relaxed)) empty{}; word.load(order::relaxed) != empty) word.init(empty);
+  };
   auto& domain = P::domain();
   for (std::uint32_t i = 0; i < P::slots(); ++i) {
-    domain.visible[i].init(0);
-    domain.chains[i].init(nullptr);
+    clear(domain.visible[i]);
+    clear(domain.chains[i]);
   }
-  for (auto& entry : domain.left) entry.state.init(0);
-  domain.leavers.init(0);
-  domain.reserved.init(0);
+  for (auto& entry : domain.left) clear(entry.state);
+  clear(domain.leavers);
+  clear(domain.reserved);
   for (auto& node : domain.queue_nodes) {
-    node.next.init(0);
-    node.head.init(0);
+    clear(node.next);
+    clear(node.head);
   }
   // Numbers of threads that are gone would never come back.
   const unsigned mine = P::self();
-  for (auto& word : domain.threads) word.init(0);
+  for (auto& word : domain.threads) clear(word);
   if (mine < P::max_threads) domain.threads[mine / 64].init(std::uint64_t{1} << mine % 64);
   // Where the domain is shared between processes, parent and child must not use up the same block of hapaxes.
   P::template local<HapaxSupply>() = {};

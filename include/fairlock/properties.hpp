@@ -30,6 +30,7 @@ struct Properties {
   bool thread_oblivious = true;        // another thread may release
   bool waiting_array = false;          // waits in the domain's slots
   bool allocates = false;              // dynamic memory, and so thread exit has work to do
+  bool numbers_threads = false;        // takes a small number for each thread, to be given back when the thread ends
   bool parkable = true;                // every wait ends with a write to the word waited for
   bool release_touches_lock = false;   // after the store that frees: the next owner must not destroy the lock at once
   unsigned max_threads = 0;            // in line at once; 0: no bound

@@ -31,6 +31,7 @@ class QspinLock {
       .source = "Linux 4.2: Long, Zijlstra 2015",
       .spinning = "U+P",
       .order = O.enough_numbers ? Order::fifo : Order::barging,
+      .numbers_threads = true,
       .parkable = false,  // the pending bit comes and goes: too many hands on one word
       .space = "S*L + E*T",
   };

@@ -371,7 +371,7 @@ struct NativeWaiting : NativeMemory<O> {
   template <Until U>
   static Sooner<U> patience(const U& until, std::uint64_t nanoseconds) { return {until, now() + nanoseconds}; }
 
- private:
+ protected:
   // The kernel compares 32 bits. Of a counter they change with every step.
   static const std::atomic<std::uint32_t>& low_half(const std::atomic<std::uint32_t>& word) { return word; }
   static const std::atomic<std::uint32_t>& low_half(const std::atomic<std::uint64_t>& word) {

@@ -1,0 +1,79 @@
+// A condition variable inside glibc's.
+//
+//   at   field   holds                                               written by
+//    0   line    who waits, the longest first (waiter_line.hpp)      waiters and notifiers
+//   16   stamp   the generation of the process that used it last     generation.hpp
+//   36   wrefs   glibc's: bit 0 process-shared, bit 1 the clock      init
+//
+// All zero is a condition without waiters, of the real-time clock. A process-shared one belongs to glibc.
+#pragma once
+
+#include <errno.h>
+#include <pthread.h>
+
+#include <cstddef>
+#include <cstring>
+
+#include <fairlock/waiter_line.hpp>
+
+#include "generation.hpp"
+
+namespace fairlock::preload {
+
+template <Platform P>
+class Condition {
+ public:
+  static constexpr bool fits() {
+    return offsetof(Condition, wrefs_) == offsetof(pthread_cond_t, __data.__wrefs) && sizeof(Condition) <= sizeof(pthread_cond_t);
+  }
+
+  static bool ours(const pthread_cond_t* condition) { return (condition->__data.__wrefs & process_shared) == 0; }
+  static Condition& of(pthread_cond_t* condition) { return *reinterpret_cast<Condition*>(condition); }
+
+  static void init(pthread_cond_t* condition, clockid_t clock) {
+    std::memset(condition, 0, sizeof *condition);
+    condition->__data.__wrefs = clock == CLOCK_MONOTONIC ? monotonic : 0;
+  }
+
+  clockid_t clock() const { return (wrefs_ & monotonic) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME; }
+
+  void notify(std::uint64_t most) {
+    check();
+    line_.notify(most);
+  }
+
+  // unlock() and lock() tell what went wrong. The mutex is locked again on every way out but that of an unlock that failed, before a
+  // cancelled thread runs its handlers too.
+  template <class Unlock, class Lock>
+  int wait(Wait::How how, const Unlock& unlock, const Lock& lock) {
+    check();
+    how.cancellable = true;
+    how.sleeps = P::sleeps;
+    const Wait until(how);
+    bool notified = false;
+    {
+      typename WaiterLine<P>::Place place(line_);  // before the mutex is unlocked: whoever has it after us finds us in line
+      if (const int failed = unlock()) return failed;
+      notified = place.wait(until);
+    }
+    if (until.was_cancelled() && notified) line_.notify(1);  // it must not be lost with us
+    const int failed = lock();
+    until.end_if_cancelled();
+    return failed != 0 ? failed : notified ? 0 : ETIMEDOUT;
+  }
+
+ private:
+  static constexpr unsigned process_shared = 1, monotonic = 2;
+
+  void check() {
+    Generations<P>::check(stamp_, [this] { std::memset(static_cast<void*>(&line_), 0, sizeof line_); });
+  }
+
+  WaiterLine<P> line_;
+  std::atomic<std::uint16_t> stamp_;
+  std::byte unused_[36 - sizeof(WaiterLine<P>) - sizeof(std::uint16_t)];
+  unsigned wrefs_;
+
+};
+
+}  // namespace fairlock::preload

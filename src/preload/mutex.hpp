@@ -1,0 +1,219 @@
+// A mutex inside glibc's.
+//
+//   at   field       holds                                                       written by
+//    0   lock        the lock of the catalogue                                   its algorithm
+//   16   kind        glibc's: its low two bits are the type                      init; destroy (-1)
+//   20   owner       the serial of the thread that has it, or 0                  the owner
+//   24   episode     the owner's, or where it is                                 the owner
+//   32   count       how often a recursive one is locked                         the owner
+//   36   stamp       the generation of the process that used it last             generation.hpp
+//   38   waiters     threads that wait on a condition, to lock this one again    the owner
+//
+// All zero is an unlocked mutex of the normal type, so the static initialisers and std::mutex need no init. A mutex of which another
+// part of `kind` is set belongs to glibc, whose layout it has (`ours`).
+//
+// A lock whose waiters cannot leave has a door instead: who comes with a deadline waits outside its line, and tries whenever
+// somebody has released. That is for the lab: at the door nobody is served in turn.
+#pragma once
+
+#include <errno.h>
+#include <pthread.h>
+
+#include <cstddef>
+#include <cstring>
+
+#include <fairlock/chain.hpp>
+#include <fairlock/element.hpp>
+#include <fairlock/episode.hpp>
+
+#include "generation.hpp"
+
+namespace fairlock::preload {
+
+// An episode in eight bytes: itself, or where it is.
+template <Platform P, class Episode>
+class EpisodeRoom {
+ public:
+  void put(const Episode& episode) {
+    if constexpr (std::is_empty_v<Episode>) return;
+    else if constexpr (direct) std::memcpy(&word_, &episode, sizeof episode);
+    else {
+      auto* const record = PerEpisode<P, Record>::take();
+      record->episode = episode;
+      word_ = reinterpret_cast<std::uintptr_t>(record);
+    }
+  }
+
+  Episode take() {
+    Episode episode{};
+    if constexpr (std::is_empty_v<Episode>) return episode;
+    else if constexpr (direct) std::memcpy(&episode, &word_, sizeof episode);
+    else {
+      auto* const record = reinterpret_cast<Record*>(word_);
+      episode = record->episode;
+      PerEpisode<P, Record>::give(record);
+    }
+    return episode;
+  }
+
+ private:
+  static constexpr bool direct = sizeof(Episode) <= sizeof(std::uint64_t);
+  struct Record : Spare<P, Record> { Episode episode; };
+
+  std::uint64_t word_;
+};
+
+template <Platform P, TryLock L>
+class Mutex {
+  using Generation = Generations<P>;
+
+ public:
+  static constexpr bool fits() {
+    return sizeof(Room) == 16 && offsetof(Mutex, kind_) == offsetof(pthread_mutex_t, __data.__kind) && sizeof(Mutex) <= sizeof(pthread_mutex_t);
+  }
+
+  static bool ours(const pthread_mutex_t* mutex) { return (mutex->__data.__kind & not_ours) == 0; }
+  static Mutex& of(pthread_mutex_t* mutex) { return *reinterpret_cast<Mutex*>(mutex); }
+
+  // The attributes are those of a kind that is ours.
+  static void init(pthread_mutex_t* mutex, int type, bool explicitly) {
+    std::memset(mutex, 0, sizeof *mutex);
+    mutex->__data.__kind = type | (explicitly && type == PTHREAD_MUTEX_NORMAL ? explicit_normal : 0);
+  }
+
+  int destroy() {
+    check();
+    if (room_.lock.locked() || waiters_ != 0) return EBUSY;
+    destroy_lock();
+    kind_ = -1;  // as glibc does: whoever uses it now is told so, by glibc
+    return 0;
+  }
+
+  int lock() {
+    check();
+    if (const auto again = relock(EDEADLK)) return *again;
+    enter(room_.lock.acquire());
+    return 0;
+  }
+
+  int trylock() {
+    check();
+    if (const auto again = relock(EBUSY)) return *again;
+    return try_enter() ? 0 : EBUSY;
+  }
+
+  int lock_until(clockid_t clock, const timespec* at) {
+    if (!known(clock)) return EINVAL;
+    check();
+    if (const auto again = relock(EDEADLK)) return *again;
+    if (try_enter()) return 0;
+    if (!valid(*at)) return EINVAL;
+    return enter_until(Wait({.clock = clock, .at = at, .sleeps = P::sleeps})) ? 0 : ETIMEDOUT;
+  }
+
+  int unlock() {
+    check();
+    if (knows_owner()) [[unlikely]] {
+      if (owner_.load(order::relaxed) != P::serial()) return EPERM;
+      if (type() == PTHREAD_MUTEX_RECURSIVE && --count_ != 0) return 0;
+    } else if (owner_.load(order::relaxed) == 0) {
+      return 0;  // nobody has it: glibc does not mind, and the line must not move
+    }
+    owner_.store(0, order::relaxed);
+    release(room_.lock, episode_.take());
+    return 0;
+  }
+
+  // While a thread that has the mutex waits on a condition. By the owner.
+  void will_come_back() { ++waiters_; }
+  void came_back() {
+    if (waiters_ != 0) --waiters_;  // in the child of a fork everybody else is forgotten
+  }
+
+ private:
+  static constexpr int not_ours = 0xF0, explicit_normal = 512;
+
+  int type() const { return kind_ & 3; }
+  bool knows_owner() const { return type() == PTHREAD_MUTEX_RECURSIVE || type() == PTHREAD_MUTEX_ERRORCHECK; }
+
+  void check() {
+    Generation::check(stamp_, [this] { renew(); });
+  }
+
+  // What another process left behind.
+  [[gnu::noinline]] void renew() {
+    const bool mine = owner_.load(order::relaxed) != 0 && owner_.load(order::relaxed) == Generation::forker();
+    std::memset(static_cast<void*>(&room_), 0, sizeof room_);
+    waiters_ = 0;
+    if (mine) {
+      episode_.put(*room_.lock.try_acquire());
+    } else {
+      owner_.store(0, order::relaxed);
+      count_ = 0;
+    }
+  }
+
+  // Of a thread that may have it already: the result, or nothing if it has not.
+  std::optional<int> relock(int forbidden) {
+    if (!knows_owner()) [[likely]] return std::nullopt;
+    if (owner_.load(order::relaxed) != P::serial()) return std::nullopt;
+    if (type() == PTHREAD_MUTEX_ERRORCHECK) return forbidden;
+    if (count_ == ~0u) return EAGAIN;
+    ++count_;
+    return 0;
+  }
+
+  void enter(const typename L::Episode& episode) {
+    episode_.put(episode);
+    owner_.store(P::serial(), order::relaxed);
+    if (type() == PTHREAD_MUTEX_RECURSIVE) count_ = 1;
+  }
+
+  bool try_enter() {
+    const auto episode = room_.lock.try_acquire();
+    if (episode) enter(*episode);
+    return episode.has_value();
+  }
+
+  bool enter_until(const Wait& until) {
+    if constexpr (TimedLock<L>) {
+      const auto episode = room_.lock.acquire_until(until);
+      if (episode) enter(*episode);
+      return episode.has_value();
+    } else {
+      while (!try_enter())
+        if (!Chains<P>::wait_until(P::key(this), [this] { return !room_.lock.locked(); }, until)) return false;
+      return true;
+    }
+  }
+
+  static void release(L& lock, const typename L::Episode& episode) {
+    [[maybe_unused]] const auto door = P::key(&lock);
+    lock.release(episode);
+    if constexpr (!TimedLock<L>) {  // the mutex may be gone
+      P::fence(order::seq_cst);
+      Chains<P>::signal(door);
+    }
+  }
+
+  void destroy_lock() {
+    if constexpr (!std::is_trivially_destructible_v<L>) room_.lock.~L();
+  }
+
+  union Room {
+    L lock;
+    std::byte bytes[16];
+    ~Room() = delete;
+  };
+
+  Room room_;
+  int kind_;
+  typename P::template atomic<std::uint32_t> owner_;
+  EpisodeRoom<P, typename L::Episode> episode_;
+  std::uint32_t count_;
+  std::atomic<std::uint16_t> stamp_;
+  std::uint16_t waiters_;
+
+};
+
+}  // namespace fairlock::preload

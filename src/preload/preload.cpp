@@ -1,0 +1,245 @@
+// The names of POSIX. Each object is this file, built for one lock and one waiting policy (choice.hpp).
+//
+// They have no symbol version: then they stand in for glibc's of whatever version a program asks for. With one, programs that were
+// built for another would get half of their functions from here, and half from glibc.
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+
+#include "choice.hpp"
+#include "condition.hpp"
+#include "glibc.hpp"
+#include "mutex.hpp"
+#include "semaphore.hpp"
+
+using namespace fairlock;
+using namespace fairlock::preload;
+
+using OurMutex = preload::Mutex<Chosen, ChosenLock>;
+using OurCondition = preload::Condition<Chosen>;
+using OurSemaphore = preload::Semaphore<Chosen, ChosenSemaphore>;
+static_assert(OurMutex::fits() && OurCondition::fits() && OurSemaphore::fits());
+
+namespace {
+
+[[gnu::constructor]] void at_load() { Generations<Chosen>::at_load(); }
+
+// A process-shared condition with a mutex of ours: glibc must not see the mutex, so it gets this one. Signals of the same process
+// take it too: whoever has let go of its own mutex is in glibc's line before it lets go of this.
+constinit pthread_mutex_t bridge = PTHREAD_MUTEX_INITIALIZER;
+
+struct OnBridge {
+  OnBridge() { glibc::pthread_mutex_lock(&bridge); }
+  ~OnBridge() { glibc::pthread_mutex_unlock(&bridge); }
+};
+
+template <class F>
+int wait_over_bridge(pthread_mutex_t* mutex, const F& wait) {
+  if (!OurMutex::ours(mutex)) return wait(mutex);
+  struct Both {
+    pthread_mutex_t* mutex;
+    static void again(void* both) {
+      glibc::pthread_mutex_unlock(&bridge);
+      OurMutex::of(static_cast<Both*>(both)->mutex).lock();
+    }
+  } both{mutex};
+  glibc::pthread_mutex_lock(&bridge);
+  if (const int failed = OurMutex::of(mutex).unlock()) {
+    glibc::pthread_mutex_unlock(&bridge);
+    return failed;
+  }
+  int result;
+  pthread_cleanup_push(&Both::again, &both);
+  result = wait(&bridge);
+  pthread_cleanup_pop(1);
+  return result;
+}
+
+int wait_for(pthread_cond_t* condition, pthread_mutex_t* mutex, const Wait::How& how) {
+  auto& ours = OurCondition::of(condition);
+  if (!OurMutex::ours(mutex))
+    return ours.wait(how, [=] { return glibc::pthread_mutex_unlock(mutex); }, [=] { return glibc::pthread_mutex_lock(mutex); });
+  auto& held = OurMutex::of(mutex);
+  const auto unlock = [&] {
+    held.will_come_back();
+    const int failed = held.unlock();
+    if (failed != 0) held.came_back();
+    return failed;
+  };
+  const auto lock = [&] {
+    const int failed = held.lock();
+    held.came_back();
+    return failed;
+  };
+  return ours.wait(how, unlock, lock);
+}
+
+// What the functions of semaphores return.
+int told(int error) {
+  if (error == 0) return 0;
+  errno = error;
+  return -1;
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+extern const char fairlock_preload_lock[];
+extern const char fairlock_preload_waiting[];
+const char fairlock_preload_lock[] = FAIRLOCK_PRELOAD_LOCK;
+const char fairlock_preload_waiting[] = FAIRLOCK_PRELOAD_WAITING;
+std::uint64_t fairlock_preload_parks() { return Chosen::parks(); }
+
+// --- mutexes ---
+
+int pthread_mutex_init(pthread_mutex_t* mutex, const pthread_mutexattr_t* attributes) noexcept {
+  int type = PTHREAD_MUTEX_DEFAULT, shared = PTHREAD_PROCESS_PRIVATE, protocol = PTHREAD_PRIO_NONE, robust = PTHREAD_MUTEX_STALLED;
+  if (attributes != nullptr) {
+    pthread_mutexattr_gettype(attributes, &type);
+    pthread_mutexattr_getpshared(attributes, &shared);
+    pthread_mutexattr_getprotocol(attributes, &protocol);
+    pthread_mutexattr_getrobust(attributes, &robust);
+  }
+  if (shared != PTHREAD_PROCESS_PRIVATE || protocol != PTHREAD_PRIO_NONE || robust != PTHREAD_MUTEX_STALLED)
+    return glibc::pthread_mutex_init(mutex, attributes);
+  OurMutex::init(mutex, type, attributes != nullptr);
+  return 0;
+}
+
+int pthread_mutex_destroy(pthread_mutex_t* mutex) noexcept {
+  return OurMutex::ours(mutex) ? OurMutex::of(mutex).destroy() : glibc::pthread_mutex_destroy(mutex);
+}
+
+int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  return OurMutex::ours(mutex) ? OurMutex::of(mutex).lock() : glibc::pthread_mutex_lock(mutex);
+}
+
+int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
+  return OurMutex::ours(mutex) ? OurMutex::of(mutex).trylock() : glibc::pthread_mutex_trylock(mutex);
+}
+
+int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* at) noexcept {
+  return OurMutex::ours(mutex) ? OurMutex::of(mutex).lock_until(CLOCK_REALTIME, at) : glibc::pthread_mutex_timedlock(mutex, at);
+}
+
+int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* at) noexcept {
+  return OurMutex::ours(mutex) ? OurMutex::of(mutex).lock_until(clock, at) : glibc::pthread_mutex_clocklock(mutex, clock, at);
+}
+
+int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
+  return OurMutex::ours(mutex) ? OurMutex::of(mutex).unlock() : glibc::pthread_mutex_unlock(mutex);
+}
+
+// Other names of the same, which glibc has for old programs.
+#define FAIRLOCK_SAME_AS(name) noexcept __attribute__((alias(#name), nonnull(1)))
+int __pthread_mutex_init(pthread_mutex_t*, const pthread_mutexattr_t*) FAIRLOCK_SAME_AS(pthread_mutex_init);
+int __pthread_mutex_destroy(pthread_mutex_t*) FAIRLOCK_SAME_AS(pthread_mutex_destroy);
+int __pthread_mutex_lock(pthread_mutex_t*) FAIRLOCK_SAME_AS(pthread_mutex_lock);
+int __pthread_mutex_trylock(pthread_mutex_t*) FAIRLOCK_SAME_AS(pthread_mutex_trylock);
+int __pthread_mutex_unlock(pthread_mutex_t*) FAIRLOCK_SAME_AS(pthread_mutex_unlock);
+#undef FAIRLOCK_SAME_AS
+
+// --- condition variables; those that wait may end by an unwinding, so they are not noexcept ---
+
+int pthread_cond_init(pthread_cond_t* condition, const pthread_condattr_t* attributes) noexcept {
+  int shared = PTHREAD_PROCESS_PRIVATE;
+  clockid_t clock = CLOCK_REALTIME;
+  if (attributes != nullptr) {
+    pthread_condattr_getpshared(attributes, &shared);
+    pthread_condattr_getclock(attributes, &clock);
+  }
+  if (shared != PTHREAD_PROCESS_PRIVATE) return glibc::pthread_cond_init(condition, attributes);
+  OurCondition::init(condition, clock);
+  return 0;
+}
+
+int pthread_cond_destroy(pthread_cond_t* condition) noexcept {
+  return OurCondition::ours(condition) ? 0 : glibc::pthread_cond_destroy(condition);
+}
+
+int pthread_cond_signal(pthread_cond_t* condition) noexcept {
+  if (!OurCondition::ours(condition)) {
+    const OnBridge on_bridge;
+    return glibc::pthread_cond_signal(condition);
+  }
+  OurCondition::of(condition).notify(1);
+  return 0;
+}
+
+int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
+  if (!OurCondition::ours(condition)) {
+    const OnBridge on_bridge;
+    return glibc::pthread_cond_broadcast(condition);
+  }
+  OurCondition::of(condition).notify(~std::uint64_t{0});
+  return 0;
+}
+
+int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  if (!OurCondition::ours(condition))
+    return wait_over_bridge(mutex, [=](pthread_mutex_t* held) { return glibc::pthread_cond_wait(condition, held); });
+  return wait_for(condition, mutex, {});
+}
+
+int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* at) {
+  if (!OurCondition::ours(condition))
+    return wait_over_bridge(mutex, [=](pthread_mutex_t* held) { return glibc::pthread_cond_timedwait(condition, held, at); });
+  if (!valid(*at)) return EINVAL;
+  return wait_for(condition, mutex, {.clock = OurCondition::of(condition).clock(), .at = at});
+}
+
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* at) {
+  if (!OurCondition::ours(condition))
+    return wait_over_bridge(mutex, [=](pthread_mutex_t* held) { return glibc::pthread_cond_clockwait(condition, held, clock, at); });
+  if (!valid(*at) || !known(clock)) return EINVAL;
+  return wait_for(condition, mutex, {.clock = clock, .at = at});
+}
+
+// --- semaphores ---
+
+int sem_init(sem_t* semaphore, int shared, unsigned value) noexcept {
+  if (shared != 0) return glibc::sem_init(semaphore, shared, value);
+  if (value > SEM_VALUE_MAX) return told(EINVAL);
+  OurSemaphore::init(semaphore, value);
+  return 0;
+}
+
+int sem_destroy(sem_t* semaphore) noexcept {
+  return OurSemaphore::ours(semaphore) ? 0 : glibc::sem_destroy(semaphore);
+}
+
+int sem_post(sem_t* semaphore) noexcept {
+  return OurSemaphore::ours(semaphore) ? told(OurSemaphore::of(semaphore).post()) : glibc::sem_post(semaphore);
+}
+
+int sem_trywait(sem_t* semaphore) noexcept {
+  return OurSemaphore::ours(semaphore) ? told(OurSemaphore::of(semaphore).trywait()) : glibc::sem_trywait(semaphore);
+}
+
+int sem_wait(sem_t* semaphore) {
+  return OurSemaphore::ours(semaphore) ? told(OurSemaphore::of(semaphore).wait({})) : glibc::sem_wait(semaphore);
+}
+
+int sem_timedwait(sem_t* semaphore, const timespec* at) {
+  if (!OurSemaphore::ours(semaphore)) return glibc::sem_timedwait(semaphore, at);
+  if (!valid(*at)) return told(EINVAL);
+  return told(OurSemaphore::of(semaphore).wait({.clock = CLOCK_REALTIME, .at = at}));
+}
+
+int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* at) {
+  if (!OurSemaphore::ours(semaphore)) return glibc::sem_clockwait(semaphore, clock, at);
+  if (!known(clock) || !valid(*at)) return told(EINVAL);
+  return told(OurSemaphore::of(semaphore).wait({.clock = clock, .at = at}));
+}
+
+int sem_getvalue(sem_t* semaphore, int* value) noexcept {
+  if (!OurSemaphore::ours(semaphore)) return glibc::sem_getvalue(semaphore, value);
+  *value = OurSemaphore::of(semaphore).value();
+  return 0;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
