@@ -37,9 +37,11 @@ class Hapaxes {
  public:
   static std::uint64_t next() {
     auto& supply = P::template local<HapaxSupply>();
-    const auto hapax = supply.next++;
-    if ((hapax & (block_size() - 1)) != 0) [[likely]] return hapax;
-    return refill(supply);
+    for (;;) {
+      const auto hapax = supply.next;
+      if ((hapax & (block_size() - 1)) == 0) [[unlikely]] return refill(supply);
+      if (P::advance(supply.next, hapax)) [[likely]] return hapax;
+    }
   }
 
   // The same, but a hapax that came back unseen goes first.

@@ -23,6 +23,7 @@
 //   now()                                  nanoseconds of a steady clock
 //   pause(n)                               the bounded delay of backoff locks
 //   local<T>()                             the calling thread's own T, all zero at first; trivially destructible
+//   advance(word, from)                    add one to a word of the thread's own, unless a signal handler has just done so: then false
 //   scoped<T>                              a T of the current scope that other threads may see, behind * and ->
 //   create<T>() / destroy(T*)              an object that outlives the call and may circulate between threads
 //   keep(free, spare)                      at this thread's exit, free(spare); called once per kind of object
@@ -99,6 +100,7 @@ concept Platform = AtomicOf<typename P::template atomic<std::uint64_t>, std::uin
                      P::fence_after_rmw();
                      P::pause(1u);
                      { P::template local<std::uint64_t>() } -> std::same_as<std::uint64_t&>;
+                     { P::advance(P::template local<std::uint64_t>(), 1u) } -> std::same_as<bool>;
                      { P::self() } -> std::convertible_to<unsigned>;
                      { P::serial() } -> std::same_as<std::uint32_t>;
                      { P::random() } -> std::convertible_to<std::uint64_t>;

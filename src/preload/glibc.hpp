@@ -27,7 +27,7 @@ class Original {
   }
 
  private:
-  F* find() {
+  [[gnu::cold, gnu::noinline]] F* find() {
     // Condition variables have an older version too, which an older glibc gives to whoever names none. Where there is but one
     // version it has another name, and dlsym finds it.
     void* address = dlvsym(RTLD_NEXT, name_, "GLIBC_2.3.2");

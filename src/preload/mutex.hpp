@@ -89,7 +89,7 @@ class Mutex {
     return 0;
   }
 
-  int lock() {
+  [[gnu::always_inline]] int lock() {
     check();
     if (const auto again = relock(EDEADLK)) return *again;
     enter(room_.lock.acquire());
@@ -111,7 +111,7 @@ class Mutex {
     return enter_until(Wait({.clock = clock, .at = at, .sleeps = P::sleeps})) ? 0 : ETIMEDOUT;
   }
 
-  int unlock() {
+  [[gnu::always_inline]] int unlock() {
     check();
     if (knows_owner()) [[unlikely]] {
       if (owner_.load(order::relaxed) != P::serial()) return EPERM;

@@ -23,37 +23,47 @@ static_assert(OurMutex::fits() && OurCondition::fits() && OurSemaphore::fits());
 
 namespace {
 
-[[gnu::constructor]] void at_load() { Generations<Chosen>::at_load(); }
-
 // A process-shared condition with a mutex of ours: glibc must not see the mutex, so it gets this one. Signals of the same process
-// take it too: whoever has let go of its own mutex is in glibc's line before it lets go of this.
+// take it too if anybody waits like that: whoever has let go of its own mutex is in glibc's line before it lets go of this.
 constinit pthread_mutex_t bridge = PTHREAD_MUTEX_INITIALIZER;
+constinit std::atomic<unsigned> waiters_on_bridge{0};
 
-struct OnBridge {
-  OnBridge() { glibc::pthread_mutex_lock(&bridge); }
-  ~OnBridge() { glibc::pthread_mutex_unlock(&bridge); }
-};
+template <class F>
+int signal_over_bridge(const F& signal) {
+  if (waiters_on_bridge.load(std::memory_order_acquire) == 0) return signal();
+  glibc::pthread_mutex_lock(&bridge);
+  const int result = signal();
+  glibc::pthread_mutex_unlock(&bridge);
+  return result;
+}
 
 template <class F>
 int wait_over_bridge(pthread_mutex_t* mutex, const F& wait) {
   if (!OurMutex::ours(mutex)) return wait(mutex);
-  struct Both {
-    pthread_mutex_t* mutex;
-    static void again(void* both) {
-      glibc::pthread_mutex_unlock(&bridge);
-      OurMutex::of(static_cast<Both*>(both)->mutex).lock();
-    }
-  } both{mutex};
+  const auto off = [](void* mutex) {
+    glibc::pthread_mutex_unlock(&bridge);
+    waiters_on_bridge.fetch_sub(1, std::memory_order_relaxed);
+    if (mutex != nullptr) OurMutex::of(static_cast<pthread_mutex_t*>(mutex)).lock();
+  };
+  waiters_on_bridge.fetch_add(1, std::memory_order_relaxed);  // before the mutex is unlocked: whoever has it after us sees that
   glibc::pthread_mutex_lock(&bridge);
   if (const int failed = OurMutex::of(mutex).unlock()) {
-    glibc::pthread_mutex_unlock(&bridge);
+    off(nullptr);
     return failed;
   }
   int result;
-  pthread_cleanup_push(&Both::again, &both);
+  pthread_cleanup_push(off, mutex);  // glibc may cancel the thread: then too, with the mutex locked
   result = wait(&bridge);
   pthread_cleanup_pop(1);
   return result;
+}
+
+[[gnu::constructor]] void at_load() {
+  Generations<Chosen>::at_load();
+  pthread_atfork(nullptr, nullptr, [] {  // whoever was on the bridge is gone
+    bridge = PTHREAD_MUTEX_INITIALIZER;
+    waiters_on_bridge.store(0, std::memory_order_relaxed);
+  });
 }
 
 int wait_for(pthread_cond_t* condition, pthread_mutex_t* mutex, const Wait::How& how) {
@@ -114,7 +124,8 @@ int pthread_mutex_destroy(pthread_mutex_t* mutex) noexcept {
 }
 
 int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
-  return OurMutex::ours(mutex) ? OurMutex::of(mutex).lock() : glibc::pthread_mutex_lock(mutex);
+  if (OurMutex::ours(mutex)) [[likely]] return OurMutex::of(mutex).lock();
+  return glibc::pthread_mutex_lock(mutex);
 }
 
 int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
@@ -130,7 +141,8 @@ int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const times
 }
 
 int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
-  return OurMutex::ours(mutex) ? OurMutex::of(mutex).unlock() : glibc::pthread_mutex_unlock(mutex);
+  if (OurMutex::ours(mutex)) [[likely]] return OurMutex::of(mutex).unlock();
+  return glibc::pthread_mutex_unlock(mutex);
 }
 
 // Other names of the same, which glibc has for old programs.
@@ -161,19 +173,13 @@ int pthread_cond_destroy(pthread_cond_t* condition) noexcept {
 }
 
 int pthread_cond_signal(pthread_cond_t* condition) noexcept {
-  if (!OurCondition::ours(condition)) {
-    const OnBridge on_bridge;
-    return glibc::pthread_cond_signal(condition);
-  }
+  if (!OurCondition::ours(condition)) return signal_over_bridge([=] { return glibc::pthread_cond_signal(condition); });
   OurCondition::of(condition).notify(1);
   return 0;
 }
 
 int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
-  if (!OurCondition::ours(condition)) {
-    const OnBridge on_bridge;
-    return glibc::pthread_cond_broadcast(condition);
-  }
+  if (!OurCondition::ours(condition)) return signal_over_bridge([=] { return glibc::pthread_cond_broadcast(condition); });
   OurCondition::of(condition).notify(~std::uint64_t{0});
   return 0;
 }

@@ -124,6 +124,17 @@ struct NativeMemory {
     return value;
   }
 
+  // One instruction: a signal handler comes before it or after it. It need not be atomic for other threads.
+  static bool advance(std::uint64_t& own, std::uint64_t from) {
+#if defined(__x86_64__)
+    bool done;
+    asm("cmpxchgq %3, %0" : "+m"(own), "=@ccz"(done), "+a"(from) : "r"(from + 1));
+    return done;
+#else
+    return __atomic_compare_exchange_n(&own, &from, from + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
+  }
+
   template <class T>
   class scoped {
    public:

@@ -135,6 +135,11 @@ struct CheckedMemory {
   template <class T>
   static T& local() { return *static_cast<T*>(World::current().own(type_number<T>(), sizeof(T), naming<T>())); }
 
+  static bool advance(std::uint64_t& own, std::uint64_t from) {  // no signals here
+    own = from + 1;
+    return true;
+  }
+
   // In the thread's own memory, and dead outside of its scope. One of a kind at a time.
   template <class T>
   class scoped {
