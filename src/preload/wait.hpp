@@ -2,8 +2,8 @@
 //
 // Cancellation: a thread that sleeps can only be reached while its cancellation is asynchronous, so it is that for the one system
 // call. What glibc then begins to unwind is caught right here, where nothing of ours is on the stack below; the algorithm learns that
-// it is interrupted, leaves its line as at a timeout, and whoever called ends the thread (`end_if_cancelled`) when all is
-// in order: the mutex taken again, a permit given back.
+// it is interrupted, leaves its line as at a timeout, and whoever called lets the unwinding go on (`end_if_cancelled`) when all is
+// in order: the mutex taken again, a permit given back. A handler that ends the thread during the wait is caught like that too.
 #pragma once
 
 #include <errno.h>
@@ -53,20 +53,6 @@ inline int sleep_on(const std::atomic<std::uint32_t>& word, std::uint32_t value,
   return why;
 }
 
-// Does what may be cancelled, in a frame that has nothing else. True: it was, and the thread must soon end.
-template <class F>
-[[gnu::noinline]] bool cancelled(const F& what) {
-  __pthread_unwind_buf_t here;
-  if (__sigsetjmp(reinterpret_cast<__jmp_buf_tag*>(here.__cancel_jmp_buf), 0) != 0) {
-    __pthread_unregister_cancel(&here);
-    return true;
-  }
-  __pthread_register_cancel(&here);
-  what();
-  __pthread_unregister_cancel(&here);
-  return false;
-}
-
 class Wait {
  public:
   struct How {
@@ -88,7 +74,7 @@ class Wait {
   }
 
   bool interrupted() const {
-    if (!how_.sleeps && how_.cancellable && !cancelled_) cancelled_ = preload::cancelled([] { pthread_testcancel(); });
+    if (!how_.sleeps && how_.cancellable && !cancelled_) catch_cancellation([] { pthread_testcancel(); });
     return cancelled_ || signalled_;
   }
 
@@ -105,7 +91,7 @@ class Wait {
     if (!how_.cancellable) {
       why = sleep_on(word, value, clock, at);
     } else {
-      cancelled_ = preload::cancelled([&] {
+      catch_cancellation([&] {
         int before;
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
         why = sleep_on(word, value, clock, at);
@@ -120,12 +106,25 @@ class Wait {
   bool was_signalled() const { return signalled_; }
 
   void end_if_cancelled() const {
-    if (cancelled_) [[unlikely]] pthread_exit(PTHREAD_CANCELED);
+    if (cancelled_) [[unlikely]] __pthread_unwind_next(&here_);
   }
 
  private:
+  // Does what may be cancelled, in a frame that has nothing else.
+  template <class F>
+  [[gnu::noinline]] void catch_cancellation(const F& what) const {
+    if (__sigsetjmp(reinterpret_cast<__jmp_buf_tag*>(here_.__cancel_jmp_buf), 0) != 0) {
+      cancelled_ = true;
+    } else {
+      __pthread_register_cancel(&here_);
+      what();
+    }
+    __pthread_unregister_cancel(&here_);
+  }
+
   const How how_;
   mutable bool cancelled_ = false, signalled_ = false;
+  mutable __pthread_unwind_buf_t here_;
 };
 
 }  // namespace fairlock::preload
