@@ -3,6 +3,8 @@
 //   at   field   holds                                               written by
 //    0   line    who waits, the longest first (waiter_line.hpp)      waiters and notifiers
 //   16   stamp   the generation of the process that used it last     generation.hpp
+//   20   inside  those who may still touch it; `ending`: it is       waiters, when they come and when they are done with it;
+//                being destroyed                                     destroy
 //   36   wrefs   glibc's: bit 0 process-shared, bit 1 the clock      init
 //
 // All zero is a condition without waiters, of the real-time clock. A process-shared one belongs to glibc.
@@ -37,6 +39,13 @@ class Condition {
 
   clockid_t clock() const { return (wrefs_ & monotonic) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME; }
 
+  // Once all waiters are notified a program may destroy it, and free the memory, while they are still on their way out.
+  void destroy() {
+    check();
+    auto now = inside_.fetch_or(ending, order::acq_rel) | ending;
+    for (; now != ending; now = inside_.load(order::acquire)) sleep_on(inside_.word(), now, CLOCK_MONOTONIC, nullptr);
+  }
+
   void notify(std::uint64_t most) {
     check();
     line_.notify(most);
@@ -51,12 +60,17 @@ class Condition {
     how.sleeps = P::sleeps;
     const Wait until(how);
     bool notified = false;
+    inside_.fetch_add(1, order::relaxed);
     {
       typename WaiterLine<P>::Place place(line_);  // before the mutex is unlocked: whoever has it after us finds us in line
-      if (const int failed = unlock()) return failed;
+      if (const int failed = unlock()) {
+        inside_.fetch_add(~0u, order::relaxed);
+        return failed;
+      }
       notified = place.wait(until);
     }
     if (until.was_cancelled() && notified) line_.notify(1);  // it must not be lost with us
+    if (inside_.fetch_add(~0u, order::acq_rel) == (ending | 1)) QuietFutex::unpark(&inside_);  // whose memory may be gone
     const int failed = lock();
     until.end_if_cancelled();
     return failed != 0 ? failed : notified ? 0 : ETIMEDOUT;
@@ -64,14 +78,19 @@ class Condition {
 
  private:
   static constexpr unsigned process_shared = 1, monotonic = 2;
+  static constexpr std::uint32_t ending = 1u << 31;
 
   void check() {
-    Generations<P>::check(stamp_, [this] { std::memset(static_cast<void*>(&line_), 0, sizeof line_); });
+    Generations<P>::check(stamp_, [this] {
+      std::memset(static_cast<void*>(&line_), 0, sizeof line_);
+      inside_.init(0);
+    });
   }
 
   WaiterLine<P> line_;
   std::atomic<std::uint16_t> stamp_;
-  std::byte unused_[36 - sizeof(WaiterLine<P>) - sizeof(std::uint16_t)];
+  typename P::template atomic<std::uint32_t> inside_;
+  std::byte unused_[36 - sizeof(WaiterLine<P>) - 2 * sizeof(std::uint32_t)];
   unsigned wrefs_;
 
 };

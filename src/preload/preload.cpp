@@ -169,7 +169,9 @@ int pthread_cond_init(pthread_cond_t* condition, const pthread_condattr_t* attri
 }
 
 int pthread_cond_destroy(pthread_cond_t* condition) noexcept {
-  return OurCondition::ours(condition) ? 0 : glibc::pthread_cond_destroy(condition);
+  if (!OurCondition::ours(condition)) return glibc::pthread_cond_destroy(condition);
+  OurCondition::of(condition).destroy();
+  return 0;
 }
 
 int pthread_cond_signal(pthread_cond_t* condition) noexcept {
