@@ -1,4 +1,4 @@
-"""The command line: ``fairlock list``, ``explain``, ``check`` and ``bench``."""
+"""The command line: ``fairlock list``, ``explain``, ``check``, ``bench``, ``report`` and ``run``."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ COMMANDS = {
     "check": ("check", "explore locks with the model checker, or find the planted bugs"),
     "bench": ("bench", "measure locks against what a program would otherwise use"),
     "report": ("report", "a page of the results: figures, a summary, and what changed between two files"),
+    "run": ("run", "any program with another lock, nothing recompiled"),
 }
 
 
@@ -64,7 +65,7 @@ def main(argv: list[str] | None = None) -> int:
         status: int = chosen.run(args)
     except UsageError as error:
         print(f"fairlock: {error}", file=sys.stderr)
-        return 2
+        return error.status
     except KeyboardInterrupt:
         print("fairlock: interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -35,13 +36,27 @@ def library(lock: str, waiting: str = DEFAULT_WAITING) -> Path:
 
 
 def environment(lock: str, waiting: str = DEFAULT_WAITING, base: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return ``base``, changed so that a program started with it has this lock."""
-    if lock == GLIBC:
-        return dict(base)
-    return preloading(library(lock, waiting), base)
+    """Return ``base``, changed so that a program started with it has this lock, and no other of ours."""
+    others = [word for word in re.split("[ :]+", base.get("LD_PRELOAD", "")) if word and not _is_ours(word)]
+    changed = {**base, "LD_PRELOAD": ":".join(others)}
+    if lock != GLIBC:
+        return preloading(library(lock, waiting), changed)
+    if not others:
+        del changed["LD_PRELOAD"]
+    return changed
 
 
 def preloading(file: Path, base: Mapping[str, str]) -> dict[str, str]:
     """Return ``base``, changed so that ``file`` is loaded before whatever is preloaded already."""
+    if re.search("[ :]", str(file)):
+        raise UsageError(f"a name in LD_PRELOAD can have neither spaces nor colons; install fairlock elsewhere: {file}")
     before = base.get("LD_PRELOAD", "")
     return {**base, "LD_PRELOAD": f"{file}:{before}" if before else str(file)}
+
+
+def _is_ours(name: str) -> bool:
+    """Return whether a name in LD_PRELOAD is an object of fairlock, of whatever installation: each has such symbols."""
+    try:
+        return b"fairlock_preload_" in Path(name).read_bytes()
+    except OSError:  # also the names that only the loader can find
+        return False

@@ -9,7 +9,9 @@ INTERRUPTED = 130  # exit status
 
 
 class UsageError(Exception):
-    """A wrong argument: one line for the user, exit status 2."""
+    """A wrong argument: one line for the user, and an exit status."""
+
+    status = 2
 
 
 def one_of(kind: str, given: str, valid: Iterable[str]) -> str:
