@@ -148,6 +148,15 @@ def check(last: Step, library: Path) -> None:
         )
 
 
+def check_loader(last: Step) -> None:
+    """Raise UsageError if there is nothing that would load that program: the kernel names only the program then."""
+    if last.elf and last.elf.loader and not os.access(last.elf.loader, os.F_OK):
+        raise NotFoundError(
+            f"{last.file} asks for the loader {last.elf.loader}, which is not there; install the C library that it was "
+            "built for"
+        )
+
+
 def _privilege(file: str) -> str:
     mode = Path(file).stat().st_mode
     if mode & stat.S_ISUID:

@@ -48,7 +48,7 @@ def check(steps: list[Step], environment: Mapping[str, str]) -> None:
         [python.file, "-c", ASK], env=plain, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
     if asked.returncode:
-        version = asked.stdout.strip() or "of unknown version"
+        version = (asked.stdout.split() or ["of unknown version"])[-1]
         raise UsageError(
             f"{python.file} (Python {version}) can import no fairlock, so --python would not replace its threading; "
             f"install it there (from Python 3.11 on: {python.file} -m pip install fairlock), or leave out --python"

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--lock",
         metavar="NAME",
         default=preload.DEFAULT_LOCK,
-        help=f"{preload.DEFAULT_LOCK} unless told. {preload.GLIBC} replaces nothing. {ALL}, or names with commas: compare",
+        help=f"{preload.DEFAULT_LOCK} unless told; {preload.GLIBC} replaces nothing; {ALL}, or a,b,c: compare",
     )
     parser.add_argument(
         "--waiting", metavar="POLICY", default=preload.DEFAULT_WAITING, help=f"{preload.DEFAULT_WAITING} unless told"
@@ -122,6 +122,7 @@ def prepare(command: list[str], environment: dict[str, str], python: bool, repla
     steps = program.steps(command, environment)
     if replaced:
         program.check(steps[-1], preload.library(preload.DEFAULT_LOCK))
+    program.check_loader(steps[-1])
     if python:
         python_program.check(steps, environment)
     return steps[0].file
@@ -141,6 +142,4 @@ def become(file: str, command: list[str], environment: dict[str, str]) -> int:
     try:
         os.execve(file, command, environment)
     except OSError as error:
-        raise program.NotExecutableError(
-            f"could not start {file}: {error.strerror}; does it run without fairlock?"
-        ) from None
+        raise program.NotExecutableError(f"could not start {file}: {error.strerror}") from None

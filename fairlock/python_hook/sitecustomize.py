@@ -42,8 +42,8 @@ except Exception:
     # Not the program: `fairlock run` has asked its Python beforehand. One that the program starts may go on as ever.
     forget()
     sys.stderr.write(
-        f"fairlock: {sys.executable} (Python {sys.version.split()[0]}) can import no fairlock, and keeps its own threading; "
-        f"install it there (from Python 3.11 on: {sys.executable} -m pip install fairlock)\n"
+        f"fairlock: {sys.executable} (Python {sys.version.split()[0]}) can import no fairlock, and keeps its own "
+        f"threading; install it there (from Python 3.11 on: {sys.executable} -m pip install fairlock)\n"
     )
 
 # And the sitecustomize that there would be without us.
