@@ -61,13 +61,6 @@ def read(path: Path) -> Elf | None:
                     file.seek(offset)
                     loader = file.read(min(length, 4096)).rstrip(b"\0")
                     return Elf(bits, machine, loader.decode(errors="replace"))
-        except (
-            IndexError,
-            KeyError,
-            OSError,
-            OverflowError,
-            ValueError,
-            struct.error,
-        ):  # cut off, or pointing anywhere
+        except (LookupError, OSError, OverflowError, ValueError, struct.error):  # cut off, or pointing anywhere
             return None
     return Elf(bits, machine, "")

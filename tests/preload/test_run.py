@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from fairlock import elf, preload
+from fairlock import elf, paths, preload
 
 ROOT = Path(__file__).resolve().parents[2]
 FAIRLOCK = str(Path(sys.executable).with_name("fairlock"))
@@ -227,6 +227,31 @@ def test_list_has_all_of_them() -> None:
         assert line.split(maxsplit=1)[1].split(", ") == preload.locks(waiting)
 
 
+# --- --stats: what they tell is in test_stats.py ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def stats() -> Path:
+    file = paths.preload_dir() / "stats.so"
+    if not file.exists():
+        pytest.skip("this build has no stats.so")
+    return file
+
+
+@pytest.mark.parametrize("lock", ["twa", "glibc"])
+def test_statistics_stand_in_front(lock: str, stats: Path, who: Path) -> None:
+    done = run("--lock", lock, "--stats", "--", "sh", "-c", f'{who}; echo "$LD_PRELOAD"; kill -TERM $$')
+    ours = [stats] if lock == "glibc" else [stats, preload.library(lock)]
+    assert done.stdout.splitlines()[0].split()[0] == lock
+    assert done.stdout.splitlines()[1] == ":".join(map(str, ours))
+    assert done.returncode == 128 + signal.SIGTERM
+
+
+def test_an_inner_run_is_not_counted(stats: Path) -> None:
+    inner = [FAIRLOCK, "run", "--lock", "ticket", "--", "sh", "-c", 'echo "$LD_PRELOAD"']
+    assert run("--stats", "--", *inner).stdout.strip() == str(preload.library("ticket"))
+
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 
@@ -291,10 +316,11 @@ def test_a_script_without_interpreter(tmp_path: Path) -> None:
     [
         ("/no/such/sh -e", "'/no/such/sh'"),
         ("/usr/bin/env no-such-sh", "'no-such-sh'"),
+        ("/usr/bin/env -S A=1 no-such-sh -e", "'no-such-sh'"),
         ("no-such-sh", "'./no-such-sh'"),
         ("/bin/sh\r", r"'/bin/sh\r'"),
     ],
-    ids=["path", "env", "no path", "line end of Windows"],
+    ids=["path", "env", "env -S", "no path", "line end of Windows"],
 )
 def test_a_script_with_a_missing_interpreter(line: str, named: str, tmp_path: Path) -> None:
     inner = script(tmp_path / "inner", f"#!{line}\n")
@@ -401,11 +427,19 @@ def test_an_installation_in_a_folder_with_a_space(tmp_path: Path) -> None:
     assert "spaces" in line
 
 
+def test_an_installation_without_statistics(tmp_path: Path) -> None:
+    folder = copy_of_the_package(tmp_path)
+    ours = folder / "fairlock" / "preload" / preload.DEFAULT_WAITING
+    ours.mkdir(parents=True)
+    shutil.copy(preload.library("fair"), ours)
+    assert "--stats" in refused(call(sys.executable, "-S", "-m", "fairlock", "run", "--stats", "ls", cwd=folder))
+
+
 def test_broken_headers_are_no_surprise(compiled: Compile, tmp_path: Path) -> None:
     whole = compiled("plain").read_bytes()[:4096]
     dice = random.Random(1)
     file = tmp_path / "broken"
-    for _ in range(2000):
+    for _ in range(500):
         broken = bytearray(whole[: dice.randrange(len(whole))])
         for _ in range(dice.randrange(4)):
             if len(broken) > 4:
@@ -509,6 +543,17 @@ def test_another_environment_borrows_ours(another: Path) -> None:
     alone = call(another, "-c", "import fairlock", cwd="/")
     assert "ModuleNotFoundError" in alone.stderr
     assert output(run_python(another, "-c", REPLACED)) == "twa fairlock []"
+
+
+def test_a_fairlock_that_does_not_work_is_no_hindrance(another: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "fairlock"
+    broken.mkdir()
+    (broken / "__init__.py").write_text("import fairlock.adopt\n")
+    (broken / "adopt.py").touch()
+    hook = paths.preload_dir().parent / "python_hook"
+    words = "import fairlock, threading; print(threading.Lock.__module__, fairlock.__file__)"
+    done = call(another, "-c", words, env={**os.environ, "PYTHONPATH": f"{hook}:{tmp_path}"}, cwd="/")
+    assert output(done) == f"fairlock {hook.parent / '__init__.py'}"
 
 
 def test_a_python_that_cannot_have_it(tmp_path: Path) -> None:
