@@ -56,6 +56,7 @@ const Family atomic_exchange{"atomic-exchange", "std::atomic of five integers", 
   crew.write_done(json, sample);
   json.text("exclusion", "witnessed");
   crew.write_spent(json, sample);
+  write_preloaded(json);
   write_mutexes(json, {"atomic-exchange"});
 }};
 

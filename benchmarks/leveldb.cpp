@@ -57,6 +57,7 @@ const Family leveldb{"leveldb", "random reads of a LevelDB database", [](Argumen
     crew.write_done(json, sample);
     json.text("exclusion", "not asked");
     crew.write_spent(json, sample);
+    write_preloaded(json);
   }
   write_mutexes(json, {"leveldb", library, folder, std::to_string(entries)});  // opens it too: one process at a time
 }};

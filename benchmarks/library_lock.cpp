@@ -1,5 +1,6 @@
 #include "library_lock.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 extern char** environ;
 
@@ -22,6 +24,15 @@ struct Answer {
   std::string text;
 };
 
+// What we were started with, but nothing preloaded: the probe counts with a lock of its own.
+std::vector<char*> plain_environment() {
+  std::vector<char*> found;
+  for (char** one = environ; *one != nullptr; ++one)
+    if (!std::string_view(*one).starts_with("LD_PRELOAD=")) found.push_back(*one);
+  found.push_back(nullptr);
+  return found;
+}
+
 Answer ask(const std::string& path, std::vector<std::string> arguments) {
   Answer answer;
   int ends[2];
@@ -34,7 +45,7 @@ Answer ask(const std::string& path, std::vector<std::string> arguments) {
   for (auto& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
   pid_t child = 0;
-  const int failed = posix_spawn(&child, path.c_str(), &actions, nullptr, words.data(), environ);
+  const int failed = posix_spawn(&child, path.c_str(), &actions, nullptr, words.data(), plain_environment().data());
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   char buffer[64];
@@ -58,7 +69,25 @@ std::optional<double> mutexes(const std::string& path, const std::vector<std::st
   return number;
 }
 
+// The file that a name is in, by where it was loaded.
+const void* home_of(const void* address) {
+  Dl_info info;
+  return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
 }  // namespace
+
+void write_preloaded(Json& json) {
+  const auto* lock = static_cast<const char*>(dlsym(RTLD_DEFAULT, "fairlock_preload_lock"));
+  const auto* waiting = static_cast<const char*>(dlsym(RTLD_DEFAULT, "fairlock_preload_waiting"));
+  // Something that was loaded before it may have taken the mutexes away.
+  const bool in_use = home_of(lock) != nullptr && home_of(lock) == home_of(dlsym(RTLD_DEFAULT, "pthread_mutex_lock"));
+  if (!in_use || waiting == nullptr) return json.null("preloaded");
+  json.object("preloaded", [&] {
+    json.text("lock", lock);
+    json.text("waiting", waiting);
+  });
+}
 
 void write_mutexes(Json& json, const std::vector<std::string>& arguments) {
   std::error_code error;

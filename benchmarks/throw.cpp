@@ -20,6 +20,7 @@ const Family throwing{"throw", "C++ exceptions, thrown and caught", [](Arguments
   crew.write_done(json, sample);
   json.text("exclusion", "not asked");
   crew.write_spent(json, sample);
+  write_preloaded(json);
   write_mutexes(json, registered ? std::vector<std::string>{"throw", "--registered-frames"}
                                  : std::vector<std::string>{"throw"});
 }};

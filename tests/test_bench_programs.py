@@ -1,4 +1,4 @@
-"""Workloads whose lock is inside a library or a program: each really runs, and says what it lacks."""
+"""Workloads whose lock is inside a library or a program: each really runs, over the lock that was asked for."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ from typing import Any
 
 import pytest
 
+from fairlock import cli, paths
+from fairlock.bench import harness, plan, programs, results
+from fairlock.bench.native import roster
+from fairlock.bench.process import SampleError
+from fairlock.bench.workloads import WORKLOADS
 from fairlock.paths import bench_program
 
 try:
@@ -184,15 +189,17 @@ def bench(tmp_path: Path) -> Bench:
     return call
 
 
-def samples(bench: Bench, tmp_path: Path, *arguments: str) -> list[Result]:
-    done = bench(*arguments, "--threads", "2", "--runs", "1", "--json", "r.json")
+def samples(bench: Bench, tmp_path: Path, *arguments: str, locks: str = "glibc") -> list[Result]:
+    done = bench(*arguments, "--locks", locks, "--threads", "2", "--runs", "1", "--json", "r.json")
     assert done.returncode == 0, done.stderr
-    results = json.loads((tmp_path / "r.json").read_text())
-    assert results["complete"]
-    for point in results["plan"]["points"]:
-        assert (point["lock"], point["waiting"], point["form"]) == ("pthread-mutex", None, None)
+    found = results.load(tmp_path / "r.json")
+    assert found.complete
+    for sample in found.samples:
+        point = found.plan.points[sample.point]
+        assert sample.metrics["preloaded"] == programs.preloaded(point)
+        assert (point.form, point.waiting is None) == (None, point.lock == "pthread-mutex")
     assert [one.name for one in tmp_path.iterdir()] == ["r.json"]  # the databases are gone
-    return [sample["metrics"] for sample in results["samples"]]
+    return [sample.metrics for sample in found.samples]
 
 
 def test_bench_throw(bench: Bench, tmp_path: Path) -> None:
@@ -216,7 +223,8 @@ def test_bench_leveldb(bench: Bench, tmp_path: Path) -> None:
 
 @needs_leveldb
 def test_a_database_that_the_user_names_stays(bench: Bench, tmp_path: Path) -> None:
-    words = ["leveldb", "--seconds", "0.1", "--threads", "1", "--runs", "1", "--set", "entries=500", "--set", "db=kept"]
+    words = ["leveldb", "--locks", "glibc", "--seconds", "0.1", "--threads", "1", "--runs", "1"]
+    words += ["--set", "entries=500", "--set", "db=kept"]
     assert bench(*words).returncode == 0
     assert (tmp_path / "kept" / "CURRENT").exists()
     assert not (tmp_path / "kept.part").exists()
@@ -235,6 +243,130 @@ def test_bench_rocksdb(bench: Bench, tmp_path: Path) -> None:
     assert full["throughput"] > 0
     assert empty["throughput"] > 0
     assert "--cache_numshardbits=0" in full["program"]  # as in the paper
+
+
+# --- over other locks ---
+
+try:
+    paths.preload_dir()
+    there = True
+except FileNotFoundError:
+    there = False
+needs_preload = pytest.mark.skipif(not there, reason="no locks to preload in this installation")
+
+
+@needs_preload
+def test_locks_of_the_run_time(bench: Bench, tmp_path: Path) -> None:
+    words = ("throw", "--config", "registered-frames", "--seconds", "0.1")
+    with_locks = samples(bench, tmp_path, *words, locks="twa,hapax-vw,fair")
+    assert [one["preloaded"] for one in with_locks].count(None) == 1  # glibc's comes by itself
+    for one in with_locks:
+        looks_measured(one)
+    # However many mutexes there are: they are counted without the lock that is preloaded.
+    assert len({one["mutexes_per_episode"] for one in with_locks}) == 1
+
+
+@needs_preload
+@needs_libatomic
+def test_every_lock_that_can_be_preloaded_excludes(bench: Bench, tmp_path: Path) -> None:
+    words = ("atomic-exchange", "--seconds", "0.05", "--set", "non-critical=0")
+    found = samples(bench, tmp_path, *words, locks="all")
+    assert {one["preloaded"]["lock"] for one in found if one["preloaded"]} >= {"fair", "ticket", "twa", "hapax-vw"}
+    assert all(one["exclusion"] == "witnessed" for one in found)
+
+
+@needs_preload
+@needs_leveldb
+def test_locks_of_leveldb(bench: Bench, tmp_path: Path) -> None:
+    words = ("leveldb", "--seconds", "0.1", "--set", "entries=2000", "--waiting", "spin", "--no-references")
+    (found,) = samples(bench, tmp_path, *words, locks="twa")
+    assert found["preloaded"] == {"lock": "twa", "waiting": "spin"}
+    looks_measured(found)
+
+
+@needs_preload
+@needs_rocksdb
+def test_locks_of_rocksdb(bench: Bench, tmp_path: Path) -> None:
+    words = ("rocksdb", "--seconds", "1", "--set", "entries=2000", "--no-references")
+    (found,) = samples(bench, tmp_path, *words, locks="hapax-vw")
+    assert found["preloaded"]["lock"] == "hapax-vw"
+    assert found["throughput"] > 0
+
+
+def inside(family: str, lock: str, waiting: str | None) -> results.Plan:
+    config = next(iter(WORKLOADS[family].configs))
+    options = {"entries": 100, "full": False} if family == "rocksdb" else {}
+    point = results.Point(family, config, lock, waiting, None, 2, 0, 0.05, family, options)
+    return plan.make(family, [(point, 1)], seed=1, warm_up=0.0)
+
+
+@pytest.fixture
+def no_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An installation whose locks cannot be loaded."""
+    for lock in ("twa", "fair"):
+        file = tmp_path / "preload" / "spin-then-park" / f"{lock}.so"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("this is no shared object")
+    monkeypatch.setattr(paths, "preload_dir", lambda: tmp_path / "preload")
+    return tmp_path / "preload"
+
+
+@pytest.mark.parametrize("family", ["throw", pytest.param("rocksdb", marks=needs_rocksdb)])
+def test_a_lock_that_was_not_loaded_is_no_sample(no_locks: Path, family: str) -> None:
+    made = inside(family, "twa", "spin-then-park")
+    with pytest.raises(SampleError, match=programs.NOT_LOADED):
+        harness.measure(made.points[0], made, 1)
+    unreplaced = inside(family, "pthread-mutex", None)
+    assert harness.measure(unreplaced.points[0], unreplaced, 1)["throughput"] > 0
+
+
+@needs_preload
+def test_another_lock_than_the_one_asked_for_is_no_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    for lock in ("twa", "pthread-mutex"):  # as if somebody else had preloaded this one
+        made = inside("throw", lock, None if lock == "pthread-mutex" else "spin-then-park")
+        other = programs.environment(inside("throw", "fair", "spin-then-park").points[0])
+        monkeypatch.setattr(programs, "environment", lambda point, other=other: other)
+        with pytest.raises(SampleError, match=r"it says \{'lock': 'fair'"):
+            harness.measure(made.points[0], made, 1)
+        monkeypatch.undo()
+
+
+@needs_preload
+def test_what_hides_the_mutexes_of_a_preloaded_lock_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    source, hiding = tmp_path / "hiding.c", tmp_path / "hiding.so"
+    source.write_text("int pthread_mutex_lock(void *mutex) { return 0; }\n")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", hiding, source], check=True)
+    made = inside("throw", "twa", "spin-then-park")
+    both = programs.environment(made.points[0])
+    monkeypatch.setattr(programs, "environment", lambda point: {**both, "LD_PRELOAD": f"{hiding}:{both['LD_PRELOAD']}"})
+    with pytest.raises(SampleError, match="it says None"):
+        harness.measure(made.points[0], made, 1)
+
+
+def test_a_plan_with_a_lock_that_is_not_there_is_refused(
+    no_locks: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = inside("throw", "hapax", "spin-then-park")
+    results.save(harness.begin(made, ["bench", "throw"], roster()), tmp_path / "r.json")
+    assert cli.main(["bench", "--from", str(tmp_path / "r.json")]) == 2
+    assert "this build of fairlock cannot measure throw throw: hapax (spin-then-park)" in capsys.readouterr().err
+
+
+def test_without_preloadable_locks_glibcs_is_measured_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> Path:
+        raise FileNotFoundError("could not find the preloadable locks of fairlock")
+
+    monkeypatch.setattr(paths, "preload_dir", nowhere)
+    points = plan.points_of("throw", WORKLOADS["throw"], plan.Wish(threads=(1,)), roster())
+    assert {point.lock for point in points} == {"pthread-mutex"}
+    made = plan.make("throw", [(one, 1) for one in points], seed=1, warm_up=0.0)
+    assert "make build" in harness.begin(made, [], roster()).missing["preload"]
+
+
+# --- what is missing ---
 
 
 def test_a_missing_leveldb_is_one_line_and_nothing_is_written(bench: Bench, tmp_path: Path) -> None:
@@ -278,7 +410,7 @@ esac
     )
     other.chmod(0o755)
     done = bench(
-        *("rocksdb", "--threads", "2", "--runs", "1", "--seconds", "1", "--json", "r.json"),
+        *("rocksdb", "--locks", "glibc", "--threads", "2", "--runs", "1", "--seconds", "1", "--json", "r.json"),
         PATH=f"{bin_folder}:/usr/bin:/bin",
     )
     assert done.returncode == 0, done.stderr
@@ -291,7 +423,12 @@ esac
 
 
 def test_options_that_make_no_sense_are_refused(bench: Bench) -> None:
-    for words in (("throw", "--locks", "twa"), ("rocksdb", "--pin"), ("throw", "--set", "entries=3")):
+    for words in (
+        ("throw", "--locks", "twaa"),
+        ("throw", "--waiting", "sleep"),
+        ("rocksdb", "--pin"),
+        ("throw", "--set", "entries=3"),
+    ):
         done = bench(*words, "--seconds", "0.1", "--runs", "1", "--threads", "1")
         assert done.returncode == 2, words
         assert "Traceback" not in done.stderr

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fairlock.bench import asked, files, harness, python
 from fairlock.bench.composites import COMPOSITES
-from fairlock.bench.native import SampleError
+from fairlock.bench.process import SampleError
 from fairlock.bench.progress import clock
 from fairlock.bench.results import Results
 from fairlock.bench.workloads import WORKLOADS

@@ -6,7 +6,7 @@ import argparse
 import random
 from pathlib import Path
 
-from fairlock.bench import harness, machine, native, plan, python, results
+from fairlock.bench import harness, machine, native, plan, programs, python, results
 from fairlock.bench.composites import COMPOSITES
 from fairlock.bench.composites import points as composite_points
 from fairlock.bench.families import ELSEWHERE
@@ -52,9 +52,6 @@ def native_plan(args: argparse.Namespace, seed: int) -> Plan:
         references=not args.no_references,
         options=dict(plan.option(text) for text in args.set or ()),
     )
-    for policy in wish.waiting:
-        if policy not in roster.policies:
-            raise UsageError(one_of("way of waiting", policy, roster.policies))
     if args.workload in COMPOSITES:
         fixed = ("config", "waiting", "threads", "hogs", "set")
         refuse(args, fixed, f"{args.workload} has its own {', '.join(fixed[:-1])} and options; choose another workload")
@@ -112,6 +109,9 @@ def resumed(args: argparse.Namespace) -> Results:
 
 def runnable(found: Results, path: Path) -> Roster | None:
     """Refuse a plan that this installation cannot measure; return the roster, if the plan needs it."""
+    for point in found.plan.points:
+        if point.family in programs.FAMILIES and not programs.known(point):
+            raise UsageError(f"{path}: this build of fairlock cannot measure {point}")
     inside = [point for point in found.plan.points if point.family not in ELSEWHERE]
     if not inside:
         return None

@@ -20,7 +20,7 @@ class Family(Protocol):
         """Return what is not there for such a point, and the remedy, in one line; empty if nothing."""
 
     def sample(self, point: Point, plan: Plan, seed: int) -> Metrics:
-        """Measure once. Exceptions: SampleError of ``native``, UsageError for the user, KeyboardInterrupt."""
+        """Measure once. Exceptions: SampleError of ``process``, UsageError for the user, KeyboardInterrupt."""
 
 
 def family(name: str) -> Family:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from fairlock import __version__
-from fairlock.bench import machine, results
+from fairlock.bench import machine, programs, results
 from fairlock.bench.families import family
-from fairlock.bench.native import BreachError, SampleError
+from fairlock.bench.native import BreachError
 from fairlock.bench.plan import seed_of
+from fairlock.bench.process import SampleError
 from fairlock.bench.progress import Progress
 from fairlock.bench.results import Metrics, Plan, Point, Results, Sample
 from fairlock.bench.roster import Roster
@@ -29,6 +30,7 @@ def begin(plan: Plan, command: Sequence[str], roster: Roster | None) -> Results:
         if remedy := family(point.family).missing(point):
             raise UsageError(remedy)
     subjects = roster.subjects if roster is not None else {}
+    lacking = roster.missing if roster is not None else {}
     measured = dict.fromkeys(point.lock for point in plan.points)
     return Results(
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
@@ -36,7 +38,7 @@ def begin(plan: Plan, command: Sequence[str], roster: Roster | None) -> Results:
         command=list(command),
         machine=machine.facts(roster.compiler if roster is not None else None),
         plan=plan,
-        missing={} if roster is None else {key: why for key, why in roster.missing.items() if concerns(key, plan)},
+        missing={key: why for key, why in lacking.items() if concerns(key, plan)} | programs.missing(plan),
         subjects=[subjects[name].as_json() for name in measured if name in subjects],
     )
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairlock.bench import native
+from fairlock.bench.process import GRACE
 from fairlock.bench.programs import filled, shelf
 from fairlock.bench.results import Metrics, Option, Plan, Point
 from fairlock.usage import UsageError
@@ -16,7 +17,7 @@ FILLING = 600.0  # seconds that it may take
 def missing(point: Point) -> str:
     """Let the program look for the library: it says which package has it."""
     try:
-        native.run(point, [point.family, *native.options({**library(point), "version": True})], native.GRACE)
+        native.run(point, [point.family, *native.options({**library(point), "version": True})], GRACE)
     except UsageError as error:
         return str(error)
     return ""

@@ -5,13 +5,11 @@ from __future__ import annotations
 import functools
 import json
 import os
-import signal
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from fairlock.bench.programs import environment
+from fairlock.bench import programs
+from fairlock.bench.process import GRACE, SampleError, call
 from fairlock.bench.results import Metrics, Option, Plan, Point
 from fairlock.bench.roster import Roster
 from fairlock.paths import bench_program
@@ -20,12 +18,7 @@ from fairlock.usage import UsageError
 BROKEN, BAD_INPUT = 1, 2  # its exit statuses
 BREACH = "two threads were inside at once"  # what it says of a lock that let them in
 # They leave no choice of lock, or only by preloading.
-WITHOUT_A_LOCK = {"overhead", "invalidation-diameter", "throw", "atomic-exchange", "leveldb"}
-GRACE = 30.0  # seconds that a sample may take beyond its window before it counts as hanging
-
-
-class SampleError(Exception):
-    """A sample that could not be taken: exclusion was broken, or the program failed."""
+WITHOUT_A_LOCK = {"overhead", "invalidation-diameter", *programs.FAMILIES}
 
 
 class BreachError(SampleError):
@@ -55,9 +48,10 @@ def missing(point: Point) -> str:
 
 def arguments(point: Point, plan: Plan, seed: int) -> list[str]:
     """Return the command line of a sample."""
+    chosen = point.family not in WITHOUT_A_LOCK
     given: dict[str, Option | None] = {
-        "lock": point.lock if point.family not in WITHOUT_A_LOCK else None,
-        "waiting": point.waiting,
+        "lock": point.lock if chosen else None,
+        "waiting": point.waiting if chosen else None,
         "form": point.form,
         "threads": point.threads,
         "seconds": point.seconds,
@@ -82,12 +76,16 @@ def options(given: Mapping[str, Option | None]) -> list[str]:
 
 def sample(point: Point, plan: Plan, seed: int) -> Metrics:
     """Measure once, in a process of its own."""
-    return run(point, arguments(point, plan, seed), plan.warm_up + point.seconds + GRACE)
+    limit = plan.warm_up + point.seconds + GRACE
+    metrics = run(point, arguments(point, plan, seed), limit, programs.environment(point))
+    if point.family in programs.FAMILIES and metrics.get("preloaded") != programs.preloaded(point):
+        raise SampleError(f"{programs.NOT_LOADED}: it says {metrics.get('preloaded')}")
+    return metrics
 
 
-def run(point: Point, words: Sequence[str], limit: float) -> Metrics:
+def run(point: Point, words: Sequence[str], limit: float, environment: Mapping[str, str] = os.environ) -> Metrics:
     """Return what the program prints."""
-    status, output, errors = call([str(program()), *words], limit, env=environment(point))
+    status, output, errors = call([str(program()), *words], limit, env=environment)
     line = errors.strip().removeprefix("fairlock_bench: ")
     if status == BAD_INPUT:
         raise UsageError(f"{point}: {line}")
@@ -96,25 +94,3 @@ def run(point: Point, words: Sequence[str], limit: float) -> Metrics:
         raise kind(f"{line or f'ended with status {status}'} (fairlock_bench {' '.join(words)})")
     metrics: Metrics = json.loads(output)
     return metrics
-
-
-def call(command: Sequence[str], limit: float, **options: Any) -> tuple[int, str, str]:
-    """Run a program to its end, or end it and all that it started when the time is up or we are interrupted."""
-    # A session of its own: Ctrl-C reaches us alone, and we end the whole group, hogs too.
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        **options,
-    ) as process:
-        try:
-            output, errors = process.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
-            raise SampleError(f"no end after {limit:.0f} s: {' '.join(command)}") from None
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-    return process.returncode, output, errors

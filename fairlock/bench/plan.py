@@ -11,6 +11,8 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fairlock import preload
+from fairlock.bench import programs
 from fairlock.bench.families import ELSEWHERE
 from fairlock.bench.results import Option, Plan, Point
 from fairlock.bench.roster import Roster, Subject
@@ -42,14 +44,18 @@ def points_of(name: str, workload: Workload, wish: Wish, roster: Roster) -> list
         config = workload.configs[config_name]
         if config.family not in (*roster.families, *ELSEWHERE):
             raise UsageError(f"workload {name}: {why_no_family(config.family, roster)}")
+        there = programs.roster(roster) if config.family in programs.FAMILIES else roster
+        for policy in wish.waiting:
+            if policy not in there.policies:
+                raise UsageError(one_of("way of waiting", policy, there.policies))
         options = {**config.options, **wish.options}
         for hogs in workload.hogs if wish.hogs is None else (wish.hogs,):
             seconds = wish.seconds or workload.seconds * (workload.beside_hogs if hogs else 1)
             for threads in wish.threads or counts(workload.threads, roster.cpus):
-                for lock, waiting, form in subjects(workload, config, wish, roster):
+                for lock, waiting, form in subjects(workload, config, wish, there):
                     if lock == workload.control and threads == 1:
                         continue  # alone it breaks nothing
-                    if not admits(roster, lock, threads, insist=lock in wish.locks):
+                    if not admits(there, lock, threads, insist=lock in wish.locks):
                         continue
                     points.append(
                         Point(name, config_name, lock, waiting, form, threads, hogs, seconds, config.family, options)
@@ -113,6 +119,8 @@ def expand(name: str, workload: Workload, roster: Roster) -> list[str]:
             for one in roster.subjects.values()
             if one.kind in kinds and "/" not in one.name and "around" not in one.name and one.order is not None
         ]
+    if name == preload.GLIBC:
+        return [programs.UNREPLACED]
     if name not in roster.subjects:
         family = next((key for key in roster.missing if name.startswith(f"{key}-")), None)
         if family is not None:

@@ -1,4 +1,4 @@
-"""What the workloads share whose lock is inside a program or a library: how it is started, and where databases are."""
+"""What the workloads share whose lock is inside a program or a library: the preloaded lock, and where databases are."""
 
 from __future__ import annotations
 
@@ -7,19 +7,125 @@ import functools
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from fairlock.bench.results import Point
+from fairlock import preload
+from fairlock.bench.process import SampleError
+from fairlock.bench.results import Plan, Point
+from fairlock.bench.roster import Roster, Subject
+
+FAMILIES = ("throw", "atomic-exchange", "leveldb", "rocksdb", "program")
+UNREPLACED = "pthread-mutex"  # glibc's: what these programs have if nothing is preloaded
+
+
+# --- the lock ---
+
+
+def roster(inside: Roster) -> Roster:
+    """Return what can be preloaded, in the place of what ``fairlock_bench`` has inside."""
+    able: dict[str, list[str]] = {}
+    for waiting in waitings():
+        for lock in preload.locks(waiting):
+            able.setdefault(lock, []).append(waiting)
+    subjects = {UNREPLACED: Subject(UNREPLACED, "reference", None)}
+    for lock, policies in able.items():
+        known = inside.subjects.get(lock, Subject(lock, "lock", "unknown"))
+        subjects[lock] = replace(known, policies=tuple(policies), forms=(), max_threads=None)
+    return replace(inside, subjects=subjects, policies=tuple(waitings()))
+
+
+def waitings() -> list[str]:
+    try:
+        return preload.waitings()
+    except FileNotFoundError:
+        return []
+
+
+def missing(plan: Plan) -> dict[str, str]:
+    """Return why a plan has only glibc's lock, if so."""
+    if waitings() or all(point.family not in FAMILIES for point in plan.points):
+        return {}
+    return {"preload": "this build has no locks to load before a program: make build"}
+
+
+def known(point: Point) -> bool:
+    """Return whether this installation has the lock of a point."""
+    if point.lock == UNREPLACED:
+        return point.waiting is None
+    return point.waiting in waitings() and point.lock in preload.locks(point.waiting)
 
 
 def environment(point: Point) -> dict[str, str]:
-    """Return the environment in which a sample's program runs.
+    """Return the environment in which a sample's program runs. It chooses the lock: there is no other way to do so."""
+    if point.family not in FAMILIES or point.lock == UNREPLACED:
+        return dict(os.environ)
+    assert point.waiting is not None
+    return preload.environment(point.lock, point.waiting)
 
-    The lock of these workloads can be chosen in no other way than by preloading another, and this is the place for it.
-    As yet there is one choice, glibc's ``pthread-mutex``, which needs nothing.
-    """
-    return dict(os.environ)
+
+def preloaded(point: Point) -> dict[str, str] | None:
+    """Return what a program must say of its lock, if it can."""
+    if point.lock == UNREPLACED:
+        return None
+    assert point.waiting is not None
+    return {"lock": point.lock, "waiting": point.waiting}
+
+
+# --- whether it was loaded ---
+
+NOT_LOADED = "the lock was not loaded, so the sample would be of another"
+COMPLAINT = "from LD_PRELOAD cannot be preloaded"  # the loader's, which then goes on without
+LONG_ENOUGH = 5.0  # seconds for a program to be loaded, on the busiest machine
+
+
+class Sight:
+    """Looks, just after a program was started, whether it loads its lock."""
+
+    def __init__(self, point: Point) -> None:
+        lock = None if point.lock == UNREPLACED else preload.library(point.lock, point.waiting or "")
+        self._file = str(lock.resolve()) if lock is not None else None
+        self._point = point
+        self._seen: bool | None = None  # None: it ended before that
+
+    def __call__(self, pid: int) -> None:
+        if self._file is None:
+            return
+        until = time.monotonic() + LONG_ENOUGH
+        while time.monotonic() < until:
+            maps = maps_of(pid)
+            if not maps:
+                return
+            if self._file in maps:
+                self._seen = True
+                return
+            # What is preloaded comes before everything else that a program needs.
+            if "/libc.so" in maps and self._file not in maps_of(pid):
+                break
+            time.sleep(0.001)
+        self._seen = False if maps_of(pid) else None
+
+    def found(self, errors: str) -> dict[str, object]:
+        """Return what the sample says of its lock, or raise SampleError."""
+        complaints = [line.strip() for line in errors.splitlines() if COMPLAINT in line]
+        if complaints or self._seen is False:
+            raise SampleError("; ".join([NOT_LOADED, *complaints[:1]]))
+        if self._file is not None and self._seen is None:
+            return {"note": "it ended before it could be seen which lock it had"}
+        return {"preloaded": preloaded(self._point)}
+
+
+def maps_of(pid: int) -> str:
+    """Return which files a process has in memory; nothing, if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return ""
+
+
+# --- databases ---
 
 
 @functools.cache

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from fairlock import table
 from fairlock.bench import machine
 from fairlock.bench.figures import Figure, Table
-from fairlock.bench.native import GRACE, SampleError, call
 from fairlock.bench.other_work import OtherWork
+from fairlock.bench.process import GRACE, SampleError, call
 from fairlock.bench.results import Metrics, Option, Plan, Point, Results
 from fairlock.usage import UsageError
 

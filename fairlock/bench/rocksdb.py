@@ -17,9 +17,10 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from fairlock.bench import crew
-from fairlock.bench.native import GRACE, SampleError, call
 from fairlock.bench.other_work import OtherWork
-from fairlock.bench.programs import environment, filled, shelf
+from fairlock.bench.process import GRACE, Ended, SampleError, call
+from fairlock.bench.process import run as run_to_end
+from fairlock.bench.programs import Sight, environment, filled, shelf
 from fairlock.bench.results import Metrics, Option, Plan, Point
 from fairlock.usage import UsageError
 
@@ -79,12 +80,13 @@ def sample(point: Point, plan: Plan, seed: int) -> Metrics:
             shutil.copytree(full, database, copy_function=link_or_copy)
             wanted["use_existing_db"] = 1
         words, unknown = flags({**wanted, "db": str(database)})
-        others = OtherWork()
+        others, sight = OtherWork(), Sight(point)
         with crew.hogs(point.hogs) if point.hogs else nullcontext():
-            output = run(words, seconds + GRACE, environment(point))
+            ended = run_to_end([PROGRAM, *words], seconds + GRACE, env=environment(point), started=sight)
         share = others.share()
     return {
-        **figures(output),
+        **figures(checked(ended)),
+        **sight.found(ended.errors),
         "exclusion": "not asked",
         "other_work": share,
         "program": " ".join([PROGRAM, *(word for word in words if not word.startswith("--db="))]),
@@ -94,7 +96,7 @@ def sample(point: Point, plan: Plan, seed: int) -> Metrics:
 
 def fill(folder: Path, entries: Option) -> None:
     words, _ = flags({"benchmarks": "fillseq", "threads": 1, "num": entries, "db": str(folder), **PAPER})
-    run(words, FILLING, dict(os.environ))
+    checked(run_to_end([PROGRAM, *words], FILLING))
 
 
 def figures(output: str) -> Metrics:
@@ -114,12 +116,12 @@ def figures(output: str) -> Metrics:
 # --- the program ---
 
 
-def run(words: list[str], limit: float, environment: dict[str, str]) -> str:
-    status, output, errors = call([PROGRAM, *words], limit, env=environment)
-    if status != 0:
-        complaints = [line for line in lines(errors) if "error" in line.lower()]
-        raise SampleError(f"{PROGRAM} ended with status {status}{': ' if complaints else ''}{'; '.join(complaints)}")
-    return output
+def checked(ended: Ended) -> str:
+    """Return what it printed, if all went well."""
+    if ended.status != 0:
+        complaints = "; ".join(line for line in lines(ended.errors) if "error" in line.lower())
+        raise SampleError(f"{PROGRAM} ended with status {ended.status}" + (f": {complaints}" if complaints else ""))
+    return ended.output
 
 
 def flags(wanted: dict[str, Option]) -> tuple[list[str], list[str]]:

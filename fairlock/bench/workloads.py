@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from fairlock.bench.results import Option
 
@@ -39,6 +40,9 @@ CK = ("ck-ticket", "ck-mcs", "ck-anderson", "ck-clh")
 LOCK_REFERENCES = (*GLIBC, *CK)
 SEMAPHORE_REFERENCES = ("sem_t", "std-semaphore")
 
+# Of those that can be loaded before a program.
+PRELOADED = ("fair", "ticket", "twa", "hapax", "hapax-vw", "mcs", "clh")
+
 
 @dataclass(frozen=True)
 class Config:
@@ -62,6 +66,7 @@ class Workload:
     locks: tuple[str, ...] = PAPER_LOCKS
     references: tuple[str, ...] = LOCK_REFERENCES
     waiting: tuple[str, ...] = ("spin",)
+    paper_waiting: tuple[str, ...] = ()  # how threads wait in the paper, if not so
     threads: tuple[Count, ...] = LADDER
     seconds: float = 1.0
     warm_up: float = 0.1
@@ -85,8 +90,15 @@ MAXIMUM: Mapping[str, Option] = {
     "non-critical": 0,
 }
 
-# Whose lock is inside a library: it can be chosen only by preloading another (programs.environment).
-INSIDE = ("throughput", "fairness", "mutexes_per_episode")
+# Whose lock is inside a library or a program: another one is loaded before it (programs.environment). In the papers
+# threads only spin; but a program may have more of them than there are processors.
+INSIDE: dict[str, Any] = {
+    "locks": PRELOADED,
+    "references": ("pthread-mutex",),
+    "waiting": ("spin-then-park",),
+    "paper_waiting": ("spin",),
+}
+INSIDE_MEASURES = ("throughput", "fairness", "mutexes_per_episode")
 
 WORKLOADS: dict[str, Workload] = {
     "mutex": Workload(
@@ -226,17 +238,15 @@ WORKLOADS: dict[str, Workload] = {
         "C++ exceptions, thrown and caught: the locks are the run-time library's, if it has any",
         f"{TWA_PAPER}, section 4.2, figure 3",
         {
-            "throw": Config("back to back", family="throw", subject="pthread-mutex"),
+            "throw": Config("back to back", family="throw"),
             "registered-frames": Config(
                 "in a process with a just-in-time compiler, whose tables of frames the library looks at too",
                 family="throw",
                 options={"registered-frames": True},
-                subject="pthread-mutex",
             ),
         },
-        measures=INSIDE,
-        locks=(),
-        references=(),
+        measures=INSIDE_MEASURES,
+        **INSIDE,
     ),
     "atomic-exchange": Workload(
         "std::atomic of five integers, exchanged: the lock is libatomic's",
@@ -246,12 +256,10 @@ WORKLOADS: dict[str, Workload] = {
                 "xoroshiro128plus: up to 100 steps after each exchange, at random",
                 family="atomic-exchange",
                 options={"non-critical": 100},
-                subject="pthread-mutex",
             )
         },
-        measures=INSIDE,
-        locks=(),
-        references=(),
+        measures=INSIDE_MEASURES,
+        **INSIDE,
     ),
     "leveldb": Workload(
         "LevelDB's readrandom: the lock is above all the database's",
@@ -261,12 +269,10 @@ WORKLOADS: dict[str, Workload] = {
                 "random reads; keys of 16 bytes, values of 100",
                 family="leveldb",
                 options={"entries": 1_000_000},
-                subject="pthread-mutex",
             )
         },
-        measures=INSIDE,
-        locks=(),
-        references=(),
+        measures=INSIDE_MEASURES,
+        **INSIDE,
     ),
     "rocksdb": Workload(
         "RocksDB's readwhilewriting: one more thread writes; the lock is that of a cache with one shard",
@@ -276,19 +282,16 @@ WORKLOADS: dict[str, Workload] = {
                 "the database is full at the beginning",
                 family="rocksdb",
                 options={"entries": 1_000_000, "full": True},
-                subject="pthread-mutex",
             ),
             "from-empty": Config(
                 "the database is empty at the beginning, as in the paper, where 200 seconds fill it",
                 family="rocksdb",
                 options={"entries": 1_000_000, "full": False},
-                subject="pthread-mutex",
                 chosen=False,
             ),
         },
         measures=("throughput",),
-        locks=(),
-        references=(),
+        **INSIDE,
     ),
     "collisions": Workload(
         "waiting arrays that are too small, so that waiters of one lock meet in one slot",

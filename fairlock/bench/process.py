@@ -1,0 +1,91 @@
+"""A program that is run to its end: what it printed, how long it took, and what it used."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO
+
+GRACE = 30.0  # seconds that a sample may take beyond its window before it counts as hanging
+
+
+class SampleError(Exception):
+    """A sample that could not be taken: exclusion was broken, or the program failed."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    status: int  # negative: the signal that ended it
+    output: str
+    errors: str
+    seconds: float  # from start to end
+    usage: resource.struct_rusage  # its own, and of those for which it waited
+
+
+def run(
+    command: Sequence[str],
+    limit: float,
+    *,
+    env: Mapping[str, str] | None = None,
+    started: Callable[[int], None] = lambda pid: None,
+    discard: bool = False,  # what it prints
+) -> Ended:
+    """Run a program to its end, or end it and all that it started when the time is up or we are interrupted."""
+    late = threading.Event()
+    # Files, and not pipes: whoever it leaves behind may keep these open for ever.
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        begin = time.monotonic()
+        # A session of its own: Ctrl-C reaches us alone, and we end the whole group, hogs too.
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL if discard else output,
+            stderr=errors,
+            start_new_session=True,
+            env=env,
+        )
+
+        def too_late() -> None:
+            late.set()
+            end(process.pid)
+
+        timer = threading.Timer(limit, too_late)
+        timer.daemon = True
+        timer.start()
+        try:
+            started(process.pid)
+            _, status, usage = os.wait4(process.pid, 0)  # which tells of this child alone
+            seconds = time.monotonic() - begin
+            process.returncode = os.waitstatus_to_exitcode(status)
+        finally:
+            timer.cancel()
+            if process.returncode is None:
+                end(process.pid)
+                process.wait()
+        if late.is_set():
+            raise SampleError(f"no end after {limit:.0f} s: {' '.join(command)}")
+        return Ended(process.returncode, text_of(output), text_of(errors), seconds, usage)
+
+
+def text_of(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
+
+
+def end(group: int) -> None:
+    with suppress(ProcessLookupError):  # it has ended in the meantime
+        os.killpg(group, signal.SIGKILL)
+
+
+def call(command: Sequence[str], limit: float, env: Mapping[str, str] | None = None) -> tuple[int, str, str]:
+    """Run a program to its end; return its status, and what it printed."""
+    ended = run(command, limit, env=env)
+    return ended.status, ended.output, ended.errors
