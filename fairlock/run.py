@@ -15,6 +15,7 @@ from fairlock import paths, preload, program, python_program, table
 from fairlock.usage import UsageError
 
 ALL = "all"
+COMPARING = ("timeout", "measure", "measure_lower", "show", "seed", "report")  # options that are for nothing else
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,10 +31,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--python", action="store_true", help="replace the types of Python's threading, too")
     parser.add_argument("--stats", action="store_true", help="at the end, tell which mutexes were contended, and how")
-    parser.add_argument("--repeat", metavar="N", type=int, help="to compare locks: run the program N times with each")
     parser.add_argument("--json", metavar="FILE", help="write the statistics or the comparison there, too")
     parser.add_argument("--print", action="store_true", help="print the command with its environment, to use by hand")
     parser.add_argument("--list", action="store_true", help="print which locks and waiting policies there are")
+    group = parser.add_argument_group("to compare locks")
+    group.add_argument("--repeat", metavar="N", type=int, help="run the program N times with each (5)")
+    group.add_argument("--timeout", metavar="S", type=float, help="seconds after which a run has failed")
+    group.add_argument("--measure", metavar="REGEX", help="compare a number that the program prints: more is better")
+    group.add_argument("--measure-lower", metavar="REGEX", help="the same, where less is better")
+    group.add_argument("--show", action="store_true", help="print what each run printed")
+    group.add_argument("--seed", metavar="X", type=int, help="of the order (default: another each time)")
+    group.add_argument("--report", metavar="FILE.html", help="make a page of the results")
     parser.add_argument("command", metavar="PROGRAM ARGUMENT", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
@@ -86,6 +94,9 @@ def refuse_what_does_not_go_together(args: argparse.Namespace, command: list[str
         raise UsageError("--stats and --print are for one lock; name it with --lock, and leave out --repeat")
     if args.repeat is not None and args.repeat < 1:
         raise UsageError(f"--repeat {args.repeat}: a program is run at least once with each lock; 5 is a beginning")
+    given = [name.replace("_", "-") for name in COMPARING if getattr(args, name) not in (None, False)]
+    if given and not several:
+        raise UsageError(f"--{given[0]} is for a comparison of locks; add --lock all, or --repeat N")
     if args.json and not several and not args.stats:
         raise UsageError("--json writes statistics or a comparison; add --stats, or --lock all")
 

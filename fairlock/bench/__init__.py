@@ -62,6 +62,11 @@ def run(args: argparse.Namespace) -> int:
     report = files.writable(args.report or files.default(args.workload, "report.html"))
     files.apart(report, path, args.source)
     end_as_with_ctrl_c()
+    return carry_out(found, path, report)
+
+
+def carry_out(found: Results, path: Path | None, report: Path | None) -> int:
+    """Measure what is left, and show all of it; what was measured until something failed is kept."""
     try:
         return measure(found, path, report)
     except SampleError as error:

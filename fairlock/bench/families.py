@@ -12,6 +12,7 @@ ELSEWHERE: dict[str, str] = {
     "python": "fairlock.bench.python",
     "leveldb": "fairlock.bench.leveldb",
     "rocksdb": "fairlock.bench.rocksdb",
+    "program": "fairlock.bench.whole",
 }
 
 

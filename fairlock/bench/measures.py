@@ -43,6 +43,14 @@ MEASURES: dict[str, Measure] = {
     "mutexes_per_episode": Measure("mutexes that an episode takes", short="mutexes"),
     "context_switches": Measure("context switches", "less"),
     "phases": Measure("phases a second", "more"),
+    "score": Measure("the program's own figure, more is better", "more", short="score"),
+    "cost": Measure("the program's own figure, less is better", "less", short="cost"),
+    "wall": Measure("seconds from start to end", "less", short="wall, s"),
+    "user": Measure("seconds of processor time, in the program", "less", short="user, s"),
+    "system": Measure("seconds of processor time, in the kernel", "less", short="system, s"),
+    "max_rss": Measure("most memory, MiB", "less", 2**20, "MiB"),
+    "voluntary_switches": Measure("context switches because a thread waited", "less", short="switches: voluntary"),
+    "involuntary_switches": Measure("context switches because another was due", "less", short="involuntary"),
 }
 
 

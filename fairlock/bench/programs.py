@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from fairlock import preload
+from fairlock import paths, preload
 from fairlock.bench.process import SampleError
 from fairlock.bench.results import Plan, Point
 from fairlock.bench.roster import Roster, Subject
@@ -78,41 +78,44 @@ def preloaded(point: Point) -> dict[str, str] | None:
 
 NOT_LOADED = "the lock was not loaded, so the sample would be of another"
 COMPLAINT = "from LD_PRELOAD cannot be preloaded"  # the loader's, which then goes on without
+LIBC = "/libc.so"
 LONG_ENOUGH = 5.0  # seconds for a program to be loaded, on the busiest machine
 
 
 class Sight:
-    """Looks, just after a program was started, whether it loads its lock."""
+    """Looks, just after a program was started, whether it loads its lock; with glibc's too, so that all are alike."""
 
     def __init__(self, point: Point) -> None:
-        lock = None if point.lock == UNREPLACED else preload.library(point.lock, point.waiting or "")
-        self._file = str(lock.resolve()) if lock is not None else None
         self._point = point
-        self._seen: bool | None = None  # None: it ended before that
+        self._folder = str(paths.preload_dir().resolve()) if waitings() else None  # of all locks
+        self._file = None  # of this one
+        if point.lock != UNREPLACED:
+            self._file = str(preload.library(point.lock, point.waiting or "").resolve())
+        self._as_wanted: bool | None = None  # None: it ended before that
 
     def __call__(self, pid: int) -> None:
-        if self._file is None:
-            return
-        until = time.monotonic() + LONG_ENOUGH
+        pause, until = 0.0002, time.monotonic() + LONG_ENOUGH
         while time.monotonic() < until:
             maps = maps_of(pid)
             if not maps:
                 return
-            if self._file in maps:
-                self._seen = True
+            # What is preloaded comes before everything else that a program needs. Looked at twice: what we read was not
+            # all there at one moment.
+            if LIBC in maps or (self._file is not None and self._file in maps):
+                maps = maps_of(pid) or maps
+                other = self._folder is not None and self._folder in maps
+                self._as_wanted = self._file in maps if self._file is not None else not other
                 return
-            # What is preloaded comes before everything else that a program needs.
-            if "/libc.so" in maps and self._file not in maps_of(pid):
-                break
-            time.sleep(0.001)
-        self._seen = False if maps_of(pid) else None
+            time.sleep(pause)
+            pause = min(2 * pause, 0.05)
+        self._as_wanted = self._file is None
 
     def found(self, errors: str) -> dict[str, object]:
         """Return what the sample says of its lock, or raise SampleError."""
         complaints = [line.strip() for line in errors.splitlines() if COMPLAINT in line]
-        if complaints or self._seen is False:
+        if complaints or self._as_wanted is False:
             raise SampleError("; ".join([NOT_LOADED, *complaints[:1]]))
-        if self._file is not None and self._seen is None:
+        if self._as_wanted is None:
             return {"note": "it ended before it could be seen which lock it had"}
         return {"preloaded": preloaded(self._point)}
 

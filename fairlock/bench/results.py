@@ -28,7 +28,7 @@ class Point:
     lock: str
     waiting: str | None  # no choice: None
     form: str | None  # the same
-    threads: int
+    threads: int  # 0: a program that has as many as it likes
     hogs: int
     seconds: float
     family: str
@@ -46,7 +46,8 @@ class Point:
     def __str__(self) -> str:
         beside = f" beside {self.hogs} hogs" if self.hogs else ""
         plural = "" if self.threads == 1 else "s"
-        return f"{self.workload} {self.config}: {self.label}, {self.threads} thread{plural}{beside}"
+        threads = f", {self.threads} thread{plural}" if self.threads else ""
+        return f"{self.workload} {self.config}: {self.label}{threads}{beside}"
 
 
 @dataclass(frozen=True)

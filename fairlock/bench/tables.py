@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fairlock import table
+from fairlock.bench import whole
 from fairlock.bench.figures import MOST_OTHER_WORK, Figure, Table, calm
 from fairlock.bench.measures import measure, number
 from fairlock.bench.results import Results
@@ -34,6 +35,8 @@ def print_results(results: Results) -> None:
         rows = [i for i in found if control is None or samples.points[i].lock != control]
         if rows:
             print_title(workload, config, hogs)
+            if workload == whole.WORKLOAD:
+                print(f"{samples.points[rows[0]].options.get('command')}\n")
             if changed := changes(samples, rows):
                 print(f"changed with --set: {', '.join(changed)}\n")
             if workload == "overhead":
@@ -67,6 +70,8 @@ def changes(samples: Table, rows: Sequence[int]) -> list[str]:
 
 
 def measures_of(workload: str, config: str) -> tuple[str, ...]:
+    if workload == whole.WORKLOAD:
+        return whole.MEASURES
     known = WORKLOADS.get(workload)
     if known is None or config not in known.configs:
         return ("throughput", "fairness")
@@ -76,7 +81,8 @@ def measures_of(workload: str, config: str) -> tuple[str, ...]:
 def print_config(samples: Table, rows: Sequence[int], measures: Sequence[str]) -> None:
     counts = sorted({samples.points[i].threads for i in rows})
     if len(counts) == 1:
-        print(f"{threads(counts[0])}{mark(samples, rows)}; spread: between the quartiles")
+        team = f"{threads(counts[0])}{mark(samples, rows)}; " if counts[0] else ""
+        print(f"{team}spread: between the quartiles")
         print(one_place(samples, rows, measures))
         return
     for i, name in enumerate(measures):

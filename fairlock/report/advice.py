@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 from fairlock.bench.figures import calm, value_of
 from fairlock.bench.results import Sample
-from fairlock.report.contest import leading, rank, reference
+from fairlock.bench.whole import WORKLOAD as WHOLE_PROGRAM
+from fairlock.report.contest import contest, leading, rank, reference
 from fairlock.report.data import NEGATIVE_CONTROL, Group
+from fairlock.report.measures import MEASURES
 from fairlock.report.words import listed, times
 
 SLEEPING = {"park", "spin-then-park"}
@@ -52,6 +54,29 @@ def advice(groups: Sequence[Group]) -> Iterator[Advice]:
                 counts = sorted({threads for _, threads in places})
                 measured = f"{listed(names)}, {listed([str(n) for n in counts])} threads"
                 yield Advice(kind, take(found, where), measured, disturbed(places))
+    for group in groups:
+        if group.workload == WHOLE_PROGRAM:
+            yield from of_a_program(group)
+
+
+def of_a_program(group: Group) -> Iterator[Advice]:
+    """Yield which lock one program should have, if it was run with several."""
+    (threads,) = group.threads
+    found = contest(group, threads)
+    if found is None or not found.ahead:
+        return
+    usual = reference([found.best, *found.ahead])
+    better = "that" if MEASURES[found.measure].better == "more" else "as fast as"
+    if usual is not None and (usual == found.best or usual in found.tied):
+        text = f"For {group.config}, **{usual}** is as good as any"
+        rivals = [label for label in [found.best, *found.tied] if label != usual]
+    else:
+        text = f"For {group.config}, take **{found.best}**"
+        text += f": {times(found.ahead[usual])} {better} under {usual}" if usual is not None else ""
+        rivals = found.tied
+    text += f" ({listed(rivals)}: too close to call)" if rivals else ""
+    text += "." if found.decided else ". There were too few runs to be sure."
+    yield Advice("lock", text, group.title, disturbed([(group, threads)]))
 
 
 # --- where to look ---

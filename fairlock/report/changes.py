@@ -9,7 +9,7 @@ from fairlock.report.data import lock_of
 from fairlock.report.measures import MEASURES
 from fairlock.report.parts import Drawing, Row, digits, panels, slug
 from fairlock.report.style import Spec
-from fairlock.report.words import counted, sentence
+from fairlock.report.words import sentence, threads
 
 COLOURS = {"better": "#0072b2", "worse": "#d55e00", "same": "#87919c"}  # of the locks' palette: they have dark ones
 
@@ -25,7 +25,7 @@ def drawing(changes: Sequence[Change], title: str) -> Drawing:
             {
                 "lock": lock_of(change.point),
                 "label": change.label,
-                "panel": counted(change.point.threads, "thread"),
+                "panel": threads(change.point.threads),
                 "value": digits(change.by.value),
                 "low": digits(change.by.low if change.by.known else change.by.value),
                 "high": digits(change.by.high if change.by.known else change.by.value),
@@ -76,14 +76,10 @@ def drawing(changes: Sequence[Change], title: str) -> Drawing:
             "encoding": {"y": y, "x": x, "color": tint, "shape": shapes, "tooltip": told},
         },
     ]
-    threads = sorted({change.point.threads for change in changes})
     what = "new minus old" if fair else "new / old"
-    changed = [
-        f"{one.label} {one.verdict} at {counted(one.point.threads, 'thread')}"
-        for one in changes
-        if one.verdict != NOISE
-    ]
-    spec = panels(rows, "panel", [counted(n, "thread") for n in threads], layers)
+    changed = [f"{one.label} {one.verdict} at {threads(one.point.threads)}" for one in changes if one.verdict != NOISE]
+    counts = sorted({change.point.threads for change in changes})
+    spec = panels(rows, "panel", [threads(n) for n in counts], layers)
     spec["spec"]["height"] = {"step": 18}
     return Drawing(
         slug(group.slug, "change", measure),

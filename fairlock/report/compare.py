@@ -14,7 +14,7 @@ from fairlock.report.data import NEGATIVE_CONTROL, Group, Source, groups_of
 from fairlock.report.measures import MEASURES
 from fairlock.report.noise import FEWEST_RUNS, Interval, deviation, difference, logs, median, ratio, typical
 from fairlock.report.style import SYSTEM, look
-from fairlock.report.words import counted
+from fairlock.report.words import counted, threads
 
 Verdict = Literal[
     "faster", "slower", "fairer", "less fair", "no difference beyond the noise", "cannot tell: too few runs"
@@ -123,7 +123,8 @@ def comparable(sources: Sequence[Source]) -> bool:
 
 def key(point: Point) -> tuple[Any, ...]:
     """What makes two points the same, whatever their windows and parameters."""
-    body = point.options.get("body")  # of the Python workload: another body is another question
+    # Another body of the Python workload is another question, and so is another program.
+    body = point.options.get("body") or point.options.get("command")
     return (point.workload, point.config, point.lock, point.waiting, point.form, point.threads, point.hogs, body)
 
 
@@ -236,6 +237,6 @@ def show(comparison: Comparison) -> str:
 
 def cells(change: Change) -> list[str]:
     measure = MEASURES[change.measure]
-    where = f"{change.group.title}, {counted(change.point.threads, 'thread')}"
+    where = f"{change.group.title}, {threads(change.point.threads)}"
     values = [measure.write(change.old), measure.write(change.new), change.written, change.interval]
     return [change.verdict, where, change.label, measure.title.lower(), *values]

@@ -75,8 +75,16 @@ MEASURES = {
         Measure("perf.cycles", "Cycles", "processor cycles per episode", "plain", "paper"),
         Measure("perf.instructions", "Instructions", "instructions per episode", "plain", "paper"),
         Measure("perf.cache_misses", "Cache misses", "cache misses per episode", "plain", "zero"),
+        Measure("score", "Score", "the program's own figure, more is better", "si", "zero"),
+        Measure("cost", "Cost", "the program's own figure, less is better", "si", "zero"),
+        Measure("wall", "Wall time", "from the start of the program to its end", "seconds", "zero"),
+        Measure("user", "User time", "processor time in the program", "seconds", "zero"),
+        Measure("system", "System time", "processor time in the kernel", "seconds", "zero"),
+        Measure("max_rss", "Memory", "bytes in use, at most", "si", "zero"),
+        Measure("voluntary_switches", "Voluntary switches", "context switches of threads that wait", "si", "zero"),
+        Measure("involuntary_switches", "Involuntary switches", "context switches for others", "si", "zero"),
     )
 }
 
 # What a group is judged by, unless its workload says something else: the first of these that it has.
-LEADING = ("phases", "throughput", "ns")
+LEADING = ("phases", "throughput", "ns", "score", "cost", "wall")

@@ -90,7 +90,7 @@ def payload(groups: Sequence[Group], drawings: Sequence[Drawing]) -> dict[str, A
         "configs": {"light": style.LIGHT, "dark": style.DARK},
         "dark": style.dark_colours(),
         "neutral": dict(style.NEUTRAL.values()),
-        "samples": [row for group in groups for row in sample_rows(group)],
+        "samples": list(sample_rows(groups)),
     }
 
 

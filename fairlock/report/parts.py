@@ -15,7 +15,7 @@ from fairlock.bench.figures import Figure
 from fairlock.report.data import Group, lock_of
 from fairlock.report.measures import MEASURES, Measure
 from fairlock.report.style import DASHED, DASHES, HOLLOW, SHAPES, SOLID, Spec, look
-from fairlock.report.words import counted
+from fairlock.report.words import threads as threads_of
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name, which nobody opens
 Row = dict[str, Any]
@@ -256,7 +256,7 @@ def best_words(rows: Sequence[Row], measure: Measure) -> str:
     words = []
     for threads in sorted({row["threads"] for row in rows}):
         best = choose((row for row in rows if row["threads"] == threads), key=lambda row: row["value"])
-        words.append(f"{best['label']} with {best['median']} at {counted(threads, 'thread')}")
+        words.append(f"{best['label']} with {best['median']} at {threads_of(threads)}")
     return f"Best medians: {'; '.join(words)}."
 
 

@@ -7,7 +7,7 @@ from fairlock.report.data import Group
 from fairlock.report.measures import MEASURES
 from fairlock.report.parts import Drawing, Row, axis, bare, best_words, colour, numbers, plain, rows_of, slug, tooltip
 from fairlock.report.style import Spec, look
-from fairlock.report.words import counted, sentence
+from fairlock.report.words import counted, sentence, threads
 
 NAMES: Spec = {"title": None, "ticks": False, "labelPadding": 6, "labelLimit": 200, "domain": False}
 
@@ -42,8 +42,7 @@ def ranking(group: Group, name: str) -> Drawing:
             },
         ],
     }
-    threads = group.threads[0]
-    where = f"{counted(threads, 'thread')} on {counted(group.source.cpus, 'CPU')}"
+    where = f"{threads(group.threads[0])} on {counted(group.source.cpus, 'CPU')}"
     return Drawing(
         slug(group.slug, name),
         measure.title,

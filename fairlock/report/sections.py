@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from fairlock.bench.figures import value_of
+from fairlock.bench.whole import WORKLOAD as WHOLE_PROGRAM
 from fairlock.report import compare
 from fairlock.report.advice import advice
 from fairlock.report.data import Group, Source
@@ -56,11 +57,11 @@ def winners(found: Sequence[Win]) -> str:
         group = mine[0].group
         regimes: dict[int, Win] = {}
         for win in mine:
-            regimes[0 if win.threads == 1 else 2 if group.oversubscribed(win.threads) else 1] = win
+            regimes[3 if win.threads == 0 else 0 if win.threads == 1 else 2 if win.crowded else 1] = win
         of = f"<small>{escape(kind)}</small>" if len(group.kinds) > 1 else ""
-        cells = [winner(regimes[i]) if i in regimes else "" for i in range(3)]
+        cells = [winner(regimes[i]) if i in regimes else "" for i in range(4)]
         lines.append([f'<a href="#{slug}">{escape(group.title)}</a>{of}', *cells])
-    heads = ["who won where", "alone", "a CPU for each thread", "more threads than CPUs"]
+    heads = ["who won where", "alone", "a CPU for each thread", "more threads than CPUs", "with its own threads"]
     used = [i for i in range(len(heads)) if any(line[i] for line in lines)]
     if not used:
         return ""
@@ -99,8 +100,9 @@ def lede(group: Group) -> Iterator[str]:
         words += [workload.paper] if workload.paper else []
     words += [f"waiting: {', '.join(group.waiting)}"] if group.waiting else []
     words += [f"{name}: {value}" for name, value in group.options.items()]
-    seconds = sorted({point.seconds for point in group.points.values()})
-    words.append(f"windows of {' and '.join(f'{one:g}' for one in seconds)} s")
+    if group.workload != WHOLE_PROGRAM:
+        seconds = sorted({point.seconds for point in group.points.values()})
+        words.append(f"windows of {' and '.join(f'{one:g}' for one in seconds)} s")
     yield f'<p class="quiet small">{escape(capital("; ".join(words)))}.</p>'
 
 
@@ -133,7 +135,9 @@ def numbers(group: Group) -> str:
         for name in measures:
             one, write = group.figure(i, name), MEASURES[name].write
             cells.append(f"{write(one.median)}<small>{write(one.low)} to {write(one.high)}</small>" if one else "")
-        rows.append([escape(group.labels[i]), str(point.threads), *cells, str(len(group.source.table.samples(i)))])
+        rows.append(
+            [escape(group.labels[i]), str(point.threads or ""), *cells, str(len(group.source.table.samples(i)))]
+        )
     heads = ["lock", "threads", *(MEASURES[name].title for name in measures), "runs"]
     return table(heads, rows, numbers=range(1, len(heads)), kind="tight")
 
@@ -177,20 +181,29 @@ def changes_table(changes: Sequence[compare.Change]) -> str:
 
 # --- all samples ---
 
-SAMPLE_MEASURES = ("throughput", "fairness", "jain", "longest_wait", "ns", "phases", "migrations", "other_work")
+SAMPLE_MEASURES = (
+    *("throughput", "fairness", "jain", "longest_wait", "ns", "phases", "migrations"),
+    *("score", "cost", "wall", "user", "system", "other_work"),
+)
 
 
-def sample_rows(group: Group) -> Iterator[list[Any]]:
-    for i in group.numbers:
-        for sample in group.source.table.samples(i):
-            found = [value_of(sample.metrics, name) for name in SAMPLE_MEASURES]
-            where = [group.title, group.labels[i], group.points[i].threads, sample.run, sample.seed, sample.at]
-            yield [*where, *(None if value is None else digits(value) for value in found)]
+def sample_measures(groups: Sequence[Group]) -> list[str]:
+    return [name for name in SAMPLE_MEASURES if any(group.has(name) for group in groups)]
+
+
+def sample_rows(groups: Sequence[Group]) -> Iterator[list[Any]]:
+    measures = sample_measures(groups)
+    for group in groups:
+        for i in group.numbers:
+            for sample in group.source.table.samples(i):
+                found = [value_of(sample.metrics, name) for name in measures]
+                where = [group.title, group.labels[i], group.points[i].threads, sample.run, sample.seed, sample.at]
+                yield [*where, *(None if value is None else digits(value) for value in found)]
 
 
 def samples_section(groups: Sequence[Group]) -> str:
     """Return the table without its rows: the page's script adds them for whoever opens it."""
-    names = [name.replace("_", " ") for name in SAMPLE_MEASURES]
+    names = [name.replace("_", " ") for name in sample_measures(groups)]
     heads = ["where", "lock", "threads", "run", "seed", "at, s", *names]
     inside = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
     many = sum(1 for group in groups for _ in group.samples())

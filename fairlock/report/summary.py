@@ -52,6 +52,10 @@ class Win:
         return "that of" if MEASURES[self.contest.measure].better == "more" else "as fast as"
 
     @property
+    def crowded(self) -> bool:
+        return self.group.oversubscribed(self.threads)
+
+    @property
     def value(self) -> str:
         return MEASURES[self.contest.measure].write(self.contest.value)
 
@@ -74,7 +78,7 @@ def wins(groups: Sequence[Group]) -> list[Win]:
 
 def notes(sources: Sequence[Source], groups: Sequence[Group]) -> Iterator[Note]:
     """Yield what a reader has to know before believing anything."""
-    yield from (disturbance(sources), crowding(groups), *exclusion(groups), *gaps(sources), *undrawn(groups))
+    yield from (disturbance(sources), *crowding(groups), *exclusion(groups), *gaps(sources), *undrawn(groups))
 
 
 def disturbance(sources: Sequence[Source]) -> Note:
@@ -95,14 +99,17 @@ def disturbance(sources: Sequence[Source]) -> Note:
     return Note("Disturbed.", text, warning=bool(lost) or disturbed > len(samples) / 4)
 
 
-def crowding(groups: Sequence[Group]) -> Note:
-    """Say which points have more threads than processors."""
+def crowding(groups: Sequence[Group]) -> Iterator[Note]:
+    """Yield which points have more threads than processors, if they are known."""
+    if not any(n for group in groups for n in group.threads):
+        return
     cpus = {group.source.cpus for group in groups}
     counts = sorted({n for group in groups for n in group.threads if group.oversubscribed(n)})
     there = " or ".join(f"{n}" for n in sorted(cpus)) + (" CPU" if cpus == {1} else " CPUs")
     if not counts:
-        return Note("A CPU for each thread.", f"No point has more threads than the {there}.")
-    return Note(
+        yield Note("A CPU for each thread.", f"No point has more threads than the {there}.")
+        return
+    yield Note(
         "More threads than CPUs",
         f"at {listed([str(n) for n in counts])} threads, with {there}: the scheduler decides as much as the lock. "
         "The figures are shaded there.",

@@ -33,6 +33,11 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}" + ("" if number == 1 else "s")
 
 
+def threads(number: int) -> str:
+    """Return how many; a program has its own, and nobody counts them."""
+    return counted(number, "thread") if number else "its own threads"
+
+
 def sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 

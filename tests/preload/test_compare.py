@@ -1,0 +1,298 @@
+"""``fairlock run --lock all -- program``: samples of whole runs, and what fails is no sample."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairlock import cli, paths, preload
+from fairlock.bench import programs, results, whole
+from fairlock.bench.process import SampleError
+from fairlock.bench.results import Point
+
+try:
+    LOCKS = preload.locks()
+except FileNotFoundError as error:
+    pytest.skip(f"no locks to preload: {error}", allow_module_level=True)
+
+PROGRAM = Path(sys.executable).with_name("fairlock")
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+# A program that tells which lock it has: the file's name without the ending, or nothing.
+LOCK = 'lock=$(basename "${LD_PRELOAD%%:*}" .so)'
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Call `fairlock run` in an empty folder."""
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [PROGRAM, "run", *arguments]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+
+    return call
+
+
+def measured(run: Run, tmp_path: Path, *arguments: str) -> tuple[results.Results, str]:
+    done = run("--json=r.json", *arguments)
+    assert done.returncode == 0, done.stderr
+    found = results.load(tmp_path / "r.json")
+    assert found.complete
+    return found, done.stdout
+
+
+def by_lock(found: results.Results) -> dict[str, list[dict[str, Any]]]:
+    metrics: dict[str, list[dict[str, Any]]] = {}
+    for sample in found.samples:
+        metrics.setdefault(found.plan.points[sample.point].lock, []).append(sample.metrics)
+    return metrics
+
+
+# --- samples ---
+
+
+def test_each_run_of_the_program_is_a_sample(run: Run, tmp_path: Path) -> None:
+    found, printed = measured(run, tmp_path, "--lock=twa,fair", "--repeat=3", "--", "sleep", "0.05")
+    assert found.command[:5] == ["run", "--lock", "twa,fair", "--waiting", "spin-then-park"]
+    assert found.command[-3:] == ["--", "sleep", "0.05"]
+    metrics = by_lock(found)
+    assert {lock: len(some) for lock, some in metrics.items()} == {"pthread-mutex": 3, "twa": 3, "fair": 3}
+    for lock, some in metrics.items():
+        for one in some:
+            assert one["wall"] >= 0.05
+            assert min(one[name] for name in ("user", "system", "voluntary_switches", "involuntary_switches")) >= 0
+            assert one["preloaded"] == (
+                None if lock == "pthread-mutex" else {"lock": lock, "waiting": "spin-then-park"}
+            )
+    assert "sleep 0.05\n" in printed
+    for word in ("pthread-mutex", "twa (spin-then-park)", "fair (spin-then-park)", "x pthread", "wall, s"):
+        assert word in printed
+    assert "0 threads" not in printed
+
+
+def test_all_is_every_lock_of_a_policy(run: Run, tmp_path: Path) -> None:
+    found, _ = measured(run, tmp_path, "--lock=all", "--repeat=1", "--", "sleep", "0.01")
+    assert set(by_lock(found)) == {"pthread-mutex", *LOCKS}
+
+
+def test_locks_take_turns_in_an_order_that_the_seed_shuffles(run: Run, tmp_path: Path) -> None:
+    words = ("--lock=twa,fair,ticket,hapax", "--repeat=4", "--seed=7", "--", "true")
+    first, again = (measured(run, tmp_path, *words)[0].plan for _ in range(2))
+    assert list(first.order) == list(again.order)
+    rounds = [[point for point, number in first.order if number == run_number] for run_number in range(4)]
+    assert all(sorted(one) == [0, 1, 2, 3, 4] for one in rounds)
+    assert [number for _, number in first.order] == sorted(number for _, number in first.order)
+    assert len({tuple(one) for one in rounds}) > 1
+
+
+def test_time_and_memory_are_the_programs(run: Run, tmp_path: Path) -> None:
+    work = "x = bytearray(300_000_000); x[::4096] = x[::4096]; sum(range(3_000_000))"
+    found, _ = measured(run, tmp_path, "--lock=glibc", "--repeat=1", "--", sys.executable, "-c", work)
+    ((one,),) = by_lock(found).values()
+    assert 0 < one["user"] <= one["wall"] + 0.1
+    assert 300_000_000 < one["max_rss"] < 600_000_000
+
+
+def test_memory_that_ours_hides_is_not_told(run: Run, tmp_path: Path) -> None:
+    found, _ = measured(run, tmp_path, "--lock=glibc", "--repeat=1", "--", "sleep", "0.01")
+    assert by_lock(found)["pthread-mutex"][0]["max_rss"] is None
+
+
+def test_the_program_reads_nothing_and_its_output_is_shown_on_demand(run: Run, tmp_path: Path) -> None:
+    words = ("--lock=twa", "--repeat=2", "--", "sh", "-c", "cat; echo the end; echo a complaint >&2")
+    done = run(*words)
+    assert "the end" not in done.stdout.replace(words[-1], "") + done.stderr
+    done = run("--show", *words)
+    assert done.returncode == 0
+    assert done.stderr.count("\nthe end\na complaint\n") == 5  # the first, and two with each lock
+    assert done.stderr.count("--- twa (spin-then-park)\n") == 2
+
+
+# --- the program's own figure ---
+
+
+def test_a_figure_that_the_program_prints(run: Run, tmp_path: Path) -> None:
+    text = f'{LOCK}; echo "score: 1,500.5"; echo "score: $((${{#lock}} + 2000)).5"; echo took 7 ms >&2'
+    words = ("--lock=twa", "--repeat=1", "--measure=^score: ([0-9.,]+)", "--measure-lower=took ([0-9]+) ms")
+    found, printed = measured(run, tmp_path, *words, "--", "sh", "-c", text)
+    (theirs,), (ours,) = (by_lock(found)[lock] for lock in ("pthread-mutex", "twa"))
+    assert (theirs["score"], ours["score"], ours["cost"]) == (2000.5, 2003.5, 7)  # the last one that it printed
+    assert "score" in printed
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"), [("echo nothing", "nothing that it printed is like"), ("echo n=.", "found '.', which is no")]
+)
+def test_a_figure_that_is_not_there_is_a_failure(run: Run, text: str, complaint: str) -> None:
+    done = run("--lock=twa,fair", "--measure=n=([0-9.]+)", "--", "sh", "-c", text)
+    assert done.returncode == 1
+    assert complaint in done.stderr.splitlines()[-1]
+
+
+# --- what fails ---
+
+
+def test_a_program_that_fails_is_not_compared(run: Run, tmp_path: Path) -> None:
+    done = run("--lock=twa,fair", "--json=r.json", "--", "sh", "-c", "echo first >&2; echo oh dear >&2; exit 3")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1] == "fairlock: with glibc's lock, it ended with status 3: oh dear"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("end", "said"), [("exit 9", "it ended with status 9"), ("kill -SEGV $$", "it was ended by SIGSEGV")]
+)
+def test_a_lock_with_which_it_fails_is_named_and_the_others_are_kept(
+    run: Run, tmp_path: Path, end: str, said: str
+) -> None:
+    text = f'{LOCK}; if [ "$lock" = fair ]; then {end}; fi'
+    done = run("--lock=twa,fair,ticket", "--repeat=9", "--json=r.json", "--seed=4", "--", "sh", "-c", text)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == f"fairlock: program sh: fair (spin-then-park): {said}"
+    found = results.load(tmp_path / "r.json")
+    assert found.samples
+    assert "fair" not in by_lock(found)
+
+
+def test_a_run_that_does_not_end_is_ended(run: Run) -> None:
+    begin = time.monotonic()
+    text = f'{LOCK}; if [ "$lock" = twa ]; then sleep 300 & wait; fi'
+    done = run("--lock=twa", "--timeout=0.5", "--repeat=1", "--", "sh", "-c", text)
+    assert time.monotonic() - begin < 30
+    assert done.returncode == 1
+    assert "program sh: twa (spin-then-park): no end after 0 s" in done.stderr
+
+
+def point(command: str, lock: str = "twa") -> Point:
+    return whole.point_of(lock, None if lock == programs.UNREPLACED else "spin-then-park", {"command": command}, 1.0)
+
+
+def test_a_lock_that_cannot_be_loaded_is_no_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "spin-then-park" / "twa.so"
+    file.parent.mkdir()
+    file.write_text("this is no shared object")
+    monkeypatch.setattr(paths, "preload_dir", lambda: tmp_path)
+    with pytest.raises(SampleError, match=f"{programs.NOT_LOADED}; .*cannot be preloaded"):
+        whole.run(point("sleep 0.01"))
+
+
+def test_a_lock_that_is_silently_not_loaded_is_no_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A static program ignores what is preloaded, and says nothing."""
+    compiler = shutil.which("cc")
+    source, static = tmp_path / "static.c", tmp_path / "static"
+    source.write_text("#include <unistd.h>\nint main(void) { return (int)sleep(2); }\n")
+    if compiler is None or subprocess.run([compiler, "-static", "-o", static, source]).returncode != 0:
+        pytest.skip("no compiler that makes static programs")
+    monkeypatch.setattr(programs, "LONG_ENOUGH", 0.2)
+    with pytest.raises(SampleError, match=programs.NOT_LOADED):
+        whole.run(point(str(static)))
+
+
+def test_glibcs_lock_is_not_another_that_was_preloaded_already(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LD_PRELOAD", str(preload.library("fair")))
+    with pytest.raises(SampleError, match=programs.NOT_LOADED):
+        whole.run(point("sleep 0.2", programs.UNREPLACED))
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--lock=twa,twb"], "unknown lock 'twb'"),
+        (["--lock=twa", "--repeat=0"], "--repeat 0"),
+        (["--lock=twa", "--repeat=1001"], "--repeat 1001: at most 1000"),
+        (["--lock=twa,fair", "--timeout=-1"], "--timeout: seconds"),
+        (["--lock=twa,fair", "--measure=n=[0-9]+"], "needs one group, (...), around the number, and has 0"),
+        (["--lock=twa,fair", "--measure=n=("], "--measure n=(: "),
+        (["--lock=twa,fair", "--json=none/r.json"], "there is no folder"),
+        (["--lock=twa,fair", "--json=r.json", "--report=r.json"], "the results are there"),
+        (["--lock=twa", "--show"], "--show is for a comparison"),
+    ],
+)
+def test_bad_input_is_one_line_and_nothing_runs(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    words: list[str],
+    complaint: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["run", *words, "--", "touch", "it-ran"]) == 2
+    said = capsys.readouterr()
+    assert complaint in said.err
+    assert (said.err.count("\n"), said.out) == (1, "")
+    assert not list(tmp_path.iterdir())
+
+
+# --- interrupted ---
+
+
+def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(tmp_path: Path) -> None:
+    command = [PROGRAM, "run", "--lock=twa,fair", "--repeat=20", "--json=r.json", "--", "sleep", "0.2"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        file = tmp_path / "r.json"
+        for _ in range(300):
+            if file.exists() and len(results.load(file).samples) >= 2:
+                break
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "go on with: fairlock bench --resume r.json" in errors
+    raw = json.loads(file.read_text())
+    done = len(raw["samples"])
+    assert 2 <= done < 60
+    raw["plan"]["order"] = raw["plan"]["order"][: done + 2]
+    for one in raw["plan"]["points"]:
+        one["options"]["command"] = "sleep 0.01"
+    file.write_text(json.dumps(raw))
+    again = subprocess.run([PROGRAM, "bench", "--resume=r.json"], cwd=tmp_path, capture_output=True, timeout=60)
+    assert again.returncode == 0
+    found = results.load(file)
+    assert (found.complete, len(found.samples)) == (True, done + 2)
+
+
+def test_a_program_that_is_not_there_any_more_is_one_line(run: Run, tmp_path: Path) -> None:
+    measured(run, tmp_path, "--lock=twa", "--repeat=1", "--", "true")
+    raw = (tmp_path / "r.json").read_text().replace('"command": "true"', '"command": "no-such-program"')
+    (tmp_path / "r.json").write_text(raw)
+    done = subprocess.run([PROGRAM, "bench", "--from=r.json"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (2, "fairlock: there is no program no-such-program here\n")
+
+
+# --- the page ---
+
+
+def test_the_page_shows_it(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("vl_convert")
+    slow = f'{LOCK}; if [ "$lock" != fair ]; then sleep 0.05; fi; sleep 0.02'
+    words = ("--lock=twa,fair", "--repeat=4", "--report=r.html")
+    measured(run, tmp_path, *words, "--", "sh", "-c", slow)
+    text = (tmp_path / "r.html").read_text()
+    assert "For sh, take <b>fair</b>: " in text
+    assert "as fast as under pthread-mutex" in text
+    for word in ("Wall time", "Voluntary switches", "with its own threads"):
+        assert word in text
+    for word in ("0 threads", "windows of", "A CPU for each thread", "no two locks contended"):
+        assert word not in text.partition('<script type="application/json"')[0]
+
+
+def test_another_command_is_another_question(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("vl_convert")
+    from fairlock.report import compare
+    from fairlock.report.data import Source
+
+    measured(run, tmp_path, "--lock=twa", "--repeat=3", "--", "sleep", "0.01")
+    old = Source.read(tmp_path / "r.json")
+    assert compare.comparable([old, old])
+    assert {change.measure for change in compare.compare(old, old).changes} == {"wall"}
+    measured(run, tmp_path, "--lock=twa", "--repeat=1", "--", "sleep", "0.02")
+    assert not compare.comparable([old, Source.read(tmp_path / "r.json")])
