@@ -17,7 +17,8 @@ def ranking(group: Group, name: str) -> Drawing:
     rows = sorted(rows_of(group, name), key=lambda row: float(row["value"]), reverse=measure.better != "less")
     values = [row["value"] for row in rows]
     room = 1.14  # for the numbers behind the bars
-    scale: Spec = {"domain": [0, room * (1 if measure.scale == "share" else max(values))], "nice": False}
+    most = 1 if measure.scale == "share" else max(row["high"] for row in rows)
+    scale: Spec = {"domain": [0, room * most], "nice": False}
     log = measure.scale in ("paper", "log") and min(values) > 0 and max(values) > 10 * min(values)
     mark: Spec = {"type": "bar", "height": 13, "opacity": 0.85, "cornerRadiusEnd": 2}
     if log:  # where there is no 0, a length says nothing

@@ -185,6 +185,15 @@ def test_a_lock_that_cannot_be_loaded_is_no_sample(tmp_path: Path, monkeypatch: 
         whole.run(point("sleep 0.01"))
 
 
+def test_the_loaders_complaint_is_enough() -> None:
+    """Of a program that ends at once there is nothing else."""
+    with pytest.raises(SampleError, match=programs.NOT_LOADED):
+        programs.Sight(point("true")).found(
+            "ERROR: ld.so: object 'twa.so' from LD_PRELOAD cannot be preloaded: ignored.\n"
+        )
+    assert "note" in programs.Sight(point("true")).found("all is well\n")
+
+
 def test_a_lock_that_is_silently_not_loaded_is_no_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A static program ignores what is preloaded, and says nothing."""
     compiler = shutil.which("cc")
