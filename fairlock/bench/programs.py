@@ -60,8 +60,10 @@ def known(point: Point) -> bool:
 
 def environment(point: Point) -> dict[str, str]:
     """Return the environment in which a sample's program runs. It chooses the lock: there is no other way to do so."""
-    if point.family not in FAMILIES or point.lock == UNREPLACED:
+    if point.family not in FAMILIES:
         return dict(os.environ)
+    if point.lock == UNREPLACED:
+        return preload.environment(preload.GLIBC)
     assert point.waiting is not None
     return preload.environment(point.lock, point.waiting)
 
