@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import functools
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -80,7 +81,7 @@ def preloaded(point: Point) -> dict[str, str] | None:
 
 NOT_LOADED = "the lock was not loaded, so the sample would be of another"
 COMPLAINT = "from LD_PRELOAD cannot be preloaded"  # the loader's, which then goes on without
-LIBC = "/libc.so"
+LIBC = re.compile(r"/libc[-.]")  # its file
 LONG_ENOUGH = 5.0  # seconds for a program to be loaded, on the busiest machine
 
 
@@ -103,7 +104,7 @@ class Sight:
                 return
             # What is preloaded comes before everything else that a program needs. Looked at twice: what we read was not
             # all there at one moment.
-            if LIBC in maps or (self._file is not None and self._file in maps):
+            if LIBC.search(maps) or (self._file is not None and self._file in maps):
                 maps = maps_of(pid) or maps
                 other = self._folder is not None and self._folder in maps
                 self._as_wanted = self._file in maps if self._file is not None else not other
