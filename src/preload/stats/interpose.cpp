@@ -1,0 +1,233 @@
+// The functions that a program calls. Each calls the next definition of its name, that of a lock preloaded behind us or glibc's, and
+// counts how it went.
+//
+// Every lock is tried first: what enters at once did not have to wait. On a lock that is first come, first served a try fails while
+// anybody waits, so nobody jumps the line; glibc's mutex begins with a try itself. A lock that a thread has already, recursively, is
+// entered at once. Whatever is busy is left to the lock: it waits, or knows of a relock. So a program sees what it would see without us.
+//
+// Not here: unlocking, which has nothing to count; and rwlocks, spin locks and C11's mtx_lock, which glibc does not take through these names.
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../glibc.hpp"
+#include "tally.hpp"
+
+// Of the lock that is preloaded behind us. Weak, and so found by the loader: to look in vain by dlsym would allocate.
+extern "C" [[gnu::weak, gnu::visibility("default")]] std::uint64_t fairlock_preload_parks();
+
+namespace fairlock::stats {
+namespace {
+
+namespace next = preload::glibc;
+constinit preload::Original<void(int)> next_exit{"_exit"};
+
+std::uint64_t now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+std::uint64_t parks() { return &fairlock_preload_parks == nullptr ? 0 : fairlock_preload_parks(); }
+
+// A wait that begins where this is made.
+class Wait {
+ public:
+  void admitted(Tally& tally) const {
+    const auto time = ended(tally);
+    add(tally.acquisitions, std::uint64_t{1});
+    add(tally.waited, time.waited);
+    if (time.parks != 0) add(tally.woken, std::uint64_t{1});
+  }
+
+  void abandoned(Tally& tally) const {
+    ended(tally);
+    add(tally.abandoned, 1u);
+  }
+
+ private:
+  struct Time { std::uint64_t waited, parks; };
+
+  Time ended(Tally& tally) const {
+    const Time time{now() - began_, parks() - parks_before_};
+    add(tally.parks, time.parks);
+    if (tally.longest.load(relaxed) < time.waited) tally.longest.store(time.waited, relaxed);
+    return time;
+  }
+
+  std::uint64_t began_ = now(), parks_before_ = parks();
+};
+
+void entered(const void* object, Kind kind) {
+  if (Tally* const tally = Table::find(object, kind)) add(tally->acquisitions, std::uint64_t{1});
+}
+
+constexpr int robust = 0x10, inherits = 0x20;  // of glibc's kinds, of which these are always glibc's own mutexes
+
+// EOWNERDEAD: of a robust mutex, which the caller has now.
+bool owns(int result) { return result == 0 || result == EOWNERDEAD; }
+
+int attempt(pthread_mutex_t* mutex) {
+  if ((mutex->__data.__kind & robust) == 0) [[likely]] return next::pthread_mutex_trylock(mutex);
+  // glibc's trylock says ENOTRECOVERABLE and keeps the mutex, so that the next one to lock it would hang. To wait until a time long past
+  // is a try, too.
+  const timespec past{0, 0};
+  const int result = next::pthread_mutex_timedlock(mutex, &past);
+  return result == ETIMEDOUT ? EBUSY : result;
+}
+
+template <class F>
+int lock(pthread_mutex_t* mutex, const void* site, const F& wait) {
+  if (const int result = attempt(mutex); result != EBUSY) {
+    if (owns(result)) entered(mutex, Kind::mutex);
+    return result;
+  }
+  const Wait waiting;
+  const int result = wait();
+  if (owns(result)) {
+    if (Tally* const tally = Table::find(mutex, Kind::mutex, site)) waiting.admitted(*tally);
+  } else if (result == ETIMEDOUT) {
+    if (Tally* const tally = Table::find(mutex, Kind::mutex, site)) waiting.abandoned(*tally);
+  }  // else a mistake, such as a relock: nobody waited
+  return result;
+}
+
+// Of a wait on a condition only the end can be seen from here: that the caller has its mutex again, but not how long it waited for that
+// rather than to be notified.
+int reacquired(pthread_mutex_t* mutex, int result) {
+  if (owns(result) || result == ETIMEDOUT) entered(mutex, Kind::mutex);
+  return result;
+}
+
+template <class F>
+int wait(sem_t* semaphore, const void* site, const F& wait) {
+  pthread_testcancel();  // here these are cancellation points, even if there is nothing to wait for
+  const int before = errno;
+  if (next::sem_trywait(semaphore) == 0) {
+    entered(semaphore, Kind::semaphore);
+    return 0;
+  }
+  errno = before;
+  const Wait waiting;
+  const int result = wait();
+  if (result == 0) {
+    if (Tally* const tally = Table::find(semaphore, Kind::semaphore, site)) waiting.admitted(*tally);
+  } else if (errno == ETIMEDOUT) {
+    if (Tally* const tally = Table::find(semaphore, Kind::semaphore, site)) waiting.abandoned(*tally);
+  }  // else a signal handler, or a mistake
+  return result;
+}
+
+bool known(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
+bool valid(const timespec* at) { return at->tv_nsec >= 0 && at->tv_nsec < 1'000'000'000; }
+
+// Looked up before there are threads (see find), but for who comes before us.
+[[gnu::constructor]] void loaded() {
+  const int before = errno;
+  next::pthread_mutex_lock.find();
+  next::pthread_mutex_trylock.find();
+  next::pthread_mutex_timedlock.find();
+  next::pthread_mutex_clocklock.find();
+  next::pthread_cond_wait.find();
+  next::pthread_cond_timedwait.find();
+  next::pthread_cond_clockwait.find();
+  next::sem_wait.find();
+  next::sem_trywait.find();
+  next::sem_timedwait.find();
+  next::sem_clockwait.find();
+  next_exit.find();
+  begin();
+  pthread_atfork(nullptr, nullptr, [] {
+    Table::clear();
+    begin();
+  });
+  at_quick_exit(report);
+  errno = before;
+}
+
+[[gnu::destructor]] void ended() { report(); }
+
+}  // namespace
+}  // namespace fairlock::stats
+
+using namespace fairlock::stats;
+
+#define FAIRLOCK_EXPORT extern "C" [[gnu::visibility("default")]]
+#define FAIRLOCK_CALLER __builtin_return_address(0)
+
+// --- mutexes ---
+
+FAIRLOCK_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  return lock(mutex, FAIRLOCK_CALLER, [&] { return next::pthread_mutex_lock(mutex); });
+}
+
+FAIRLOCK_EXPORT int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
+  const int result = next::pthread_mutex_trylock(mutex);
+  if (owns(result)) entered(mutex, Kind::mutex);
+  return result;
+}
+
+FAIRLOCK_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* at) noexcept {
+  return lock(mutex, FAIRLOCK_CALLER, [&] { return next::pthread_mutex_timedlock(mutex, at); });
+}
+
+FAIRLOCK_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* at) noexcept {
+  const auto wait = [&] { return next::pthread_mutex_clocklock(mutex, clock, at); };
+  // An unknown clock is a mistake even if the mutex is free, and to one that inherits priorities most clocks are unknown.
+  if (known(clock) && (clock == CLOCK_REALTIME || (mutex->__data.__kind & inherits) == 0))
+    return lock(mutex, FAIRLOCK_CALLER, wait);
+  const int result = wait();
+  if (owns(result)) entered(mutex, Kind::mutex);
+  return result;
+}
+
+// Older names of the same functions.
+FAIRLOCK_EXPORT [[gnu::alias("pthread_mutex_lock"), gnu::nonnull]] int __pthread_mutex_lock(pthread_mutex_t*) noexcept;
+FAIRLOCK_EXPORT [[gnu::alias("pthread_mutex_trylock"), gnu::nonnull]] int __pthread_mutex_trylock(pthread_mutex_t*) noexcept;
+
+// --- conditions: cancellation points, so a cancelled thread's stack may be unwound through these ---
+
+FAIRLOCK_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  return reacquired(mutex, next::pthread_cond_wait(condition, mutex));
+}
+
+FAIRLOCK_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* at) {
+  return reacquired(mutex, next::pthread_cond_timedwait(condition, mutex, at));
+}
+
+FAIRLOCK_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* at) {
+  return reacquired(mutex, next::pthread_cond_clockwait(condition, mutex, clock, at));
+}
+
+// --- semaphores: the same ---
+
+FAIRLOCK_EXPORT int sem_wait(sem_t* semaphore) {
+  return wait(semaphore, FAIRLOCK_CALLER, [&] { return next::sem_wait(semaphore); });
+}
+
+FAIRLOCK_EXPORT int sem_trywait(sem_t* semaphore) noexcept {
+  const int result = next::sem_trywait(semaphore);
+  if (result == 0) entered(semaphore, Kind::semaphore);
+  return result;
+}
+
+FAIRLOCK_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* at) {
+  const auto timed = [&] { return next::sem_timedwait(semaphore, at); };
+  return valid(at) ? wait(semaphore, FAIRLOCK_CALLER, timed) : timed();  // a mistake even if there is nothing to wait for
+}
+
+FAIRLOCK_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* at) {
+  const auto timed = [&] { return next::sem_clockwait(semaphore, clock, at); };
+  return known(clock) && valid(at) ? wait(semaphore, FAIRLOCK_CALLER, timed) : timed();
+}
+
+// --- the end of a process without destructors, as usual for the children of a fork ---
+
+FAIRLOCK_EXPORT [[noreturn]] void _exit(int status) {
+  report();
+  next_exit(status);
+  __builtin_unreachable();
+}
+
+FAIRLOCK_EXPORT [[noreturn, gnu::alias("_exit")]] void _Exit(int status) noexcept;

@@ -1,0 +1,90 @@
+// What a program's mutexes and semaphores went through, counted in front of whatever implements them.
+//
+// A tally belongs to one object, one thread and one call site:
+//
+//   field          holds                                                                   written by
+//   thread         the thread's number; 0: nobody's                                        whoever claims it, once
+//   object         where the mutex is, or the semaphore plus 1                             the same
+//   site           where waits began, or 0: of acquisitions that did not have to wait      the same
+//   acquisitions   that came to an end: contended ones, if there is a site                 the thread, like all that follow
+//   abandoned      acquisitions that were given up
+//   woken          of the acquisitions, those that slept until the lock came to them
+//   waited         nanoseconds that the acquisitions waited in all
+//   longest        nanoseconds of the longest wait, of whatever outcome
+//   parks          how often the thread fell asleep
+//
+// What the words mean is what they mean in <fairlock/statistics.hpp>. Here every word has but one writer, which needs no RMW; the claim of
+// a tally is the only one. Tallies outlive their thread, and the object: one that is made at the same address goes on with them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <fairlock/hash.hpp>
+
+namespace fairlock::stats {
+
+using Word = std::atomic<std::uint64_t>;
+
+struct alignas(64) Tally {
+  std::atomic<std::uint32_t> thread, abandoned;
+  std::atomic<std::uintptr_t> object, site;
+  Word acquisitions, woken, waited, longest, parks;
+};
+static_assert(sizeof(Tally) == 64);
+
+enum class Kind { mutex, semaphore };
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+template <class T>
+void add(std::atomic<T>& word, T more) {
+  word.store(word.load(relaxed) + more, relaxed);
+}
+
+// Zero memory, so that it works before any constructor has run, and costs only the pages that are used.
+class Table {
+ public:
+  static constexpr std::uint32_t capacity = 1u << 16;
+
+  // The calling thread's tally, or nullptr: full. Then the acquisition was counted here.
+  static Tally* find(const void* object, Kind kind, const void* site = nullptr) {
+    if (number_ == 0) [[unlikely]] number_ = threads_.fetch_add(1, relaxed) + 1;
+    const auto key = reinterpret_cast<std::uintptr_t>(object) + (kind == Kind::semaphore);
+    const auto where = reinterpret_cast<std::uintptr_t>(site);
+    auto at = mix(key + where * 31 + (std::uint64_t{number_} << 48));
+    for (auto tries = probes; tries != 0; --tries, ++at) {
+      Tally& tally = tallies_[at % capacity];
+      auto thread = tally.thread.load(relaxed);
+      if (thread == number_) {
+        if (tally.object.load(relaxed) == key && tally.site.load(relaxed) == where) [[likely]] return &tally;
+      } else if (thread == 0 && tally.thread.compare_exchange_strong(thread, number_, relaxed)) {
+        tally.site.store(where, relaxed);
+        tally.object.store(key, std::memory_order_release);  // whoever reads all tallies passes over one without an object
+        return &tally;
+      }
+    }
+    uncounted_.fetch_add(1, relaxed);
+    return nullptr;
+  }
+
+  static Tally& at(std::uint32_t index) { return tallies_[index]; }
+  static std::uint32_t threads() { return threads_.load(relaxed); }
+  static std::uint64_t uncounted() { return uncounted_.load(relaxed); }
+
+  static void clear();  // for the child of a fork: nobody else is there
+
+ private:
+  static constexpr std::uint32_t probes = 64;  // so that a full table does not stop the program
+
+  alignas(4096) static inline constinit Tally tallies_[capacity]{};
+  static inline constinit std::atomic<std::uint32_t> threads_{0};
+  static inline constinit Word uncounted_{0};
+  static inline constinit thread_local std::uint32_t number_ = 0;
+};
+
+void begin();   // when the object is loaded
+void report();  // when the process ends; only the first call counts
+
+}  // namespace fairlock::stats

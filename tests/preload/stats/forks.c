@@ -1,0 +1,27 @@
+// Takes `counted` 3 times, forks; the child takes it 5 times more, and ends with _exit. A vfork's child shares its parent's memory.
+#include "support.h"
+
+pthread_mutex_t counted = PTHREAD_MUTEX_INITIALIZER;
+
+static void* take(void* times) {
+  for (long i = 0; i != (long)times; ++i) {
+    pthread_mutex_lock(&counted);
+    pthread_mutex_unlock(&counted);
+  }
+  return NULL;
+}
+
+int main(void) {
+  take((void*)2);
+  join(start(take, (void*)1));
+  pid_t child = fork();
+  if (child == 0) {
+    take((void*)4);
+    join(start(take, (void*)1));
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+  child = vfork();
+  if (child == 0) _exit(0);
+  waitpid(child, NULL, 0);
+}

@@ -1,0 +1,316 @@
+"""Statistics of a program's mutexes: what is counted, that the program does not notice, and what `run` makes of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairlock import lock_stats, paths, preload
+
+SOURCES = Path(__file__).parent / "stats"
+LOCKS = [preload.GLIBC, "twa", "fair", "hapax-vw"]
+
+Document = dict[str, Any]
+Build = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Compile a program of `stats/`, once for each set of options."""
+    folder = tmp_path_factory.mktemp("stats")
+
+    def make(name: str, *options: str) -> Path:
+        program = folder / "-".join([name, *(option.strip("-") for option in options)])
+        if not program.exists():
+            command = ["cc", "-O1", "-g", "-pthread", SOURCES / f"{name}.c", "-o", program, *options]
+            subprocess.run(command, check=True, timeout=60)
+        return program
+
+    return make
+
+
+class Runs:
+    """Runs programs with statistics, in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.status = 0
+        self.output = ""
+
+    def __call__(self, *command: str | Path, lock: str = preload.GLIBC, **environment: str) -> list[Document]:
+        """Return the documents of all processes, the longest-lived one's last."""
+        self.folder.mkdir()
+        base = preload.environment(lock, base={**os.environ, **environment})
+        with_stats = {**preload.preloading(lock_stats.library(), base), "FAIRLOCK_STATS": str(self.folder / "out")}
+        done = subprocess.run(
+            [str(word) for word in command], env=with_stats, capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode >= 0 or "kill" in command, done.stderr
+        self.status, self.output = done.returncode, done.stdout
+        files = sorted(self.folder.iterdir(), key=lambda file: file.stat().st_mtime_ns)
+        return [json.loads(file.read_text()) for file in files]
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Runs:
+    return Runs(tmp_path / "processes")
+
+
+@pytest.fixture(params=LOCKS)
+def lock(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def named(process: Document, symbol: str) -> Document:
+    """Return the one object of that name."""
+    lock_stats.resolve([process])
+    (found,) = [one for one in process["objects"] if one["symbol"] == symbol]
+    return dict(found)
+
+
+# --- what is counted ---
+
+
+def test_every_acquisition_is_counted_for_its_thread(build: Build, runs: Runs, lock: str) -> None:
+    (process,) = runs(build("counts"), lock=lock)
+    counted = named(process, "counted")
+    assert sorted(one["acquisitions"] for one in counted["by_thread"]) == [100, 200, 300, 400, 500]
+    assert counted["acquisitions"] == 1500
+    assert counted["threads"] == 5
+    permits = named(process, "permits")
+    assert permits["kind"] == "semaphore"
+    assert sorted(one["acquisitions"] for one in permits["by_thread"]) == [100, 200, 300, 400, 500]
+    # Whoever waits on a condition takes its mutex once more, at least.
+    meeting = named(process, "meeting")
+    assert min(one["acquisitions"] for one in meeting["by_thread"]) == 1
+    assert sum(one["acquisitions"] >= 2 for one in meeting["by_thread"]) == 4
+
+
+@pytest.mark.parametrize("option", ["-pie", "-no-pie", "-rdynamic"])
+def test_contention_has_the_names_of_the_mutex_and_of_the_function(build: Build, runs: Runs, option: str) -> None:
+    (process,) = runs(build("contended", option))
+    ledger = named(process, "ledger")
+    assert process["objects"][0]["symbol"] in ("ledger", "pool+0x8")  # by waiting time
+    (site,) = ledger["call_sites"]
+    assert site["symbol"] == "deposit"
+    source = (SOURCES / "contended.c").read_text().splitlines()
+    assert "pthread_mutex_lock(&ledger)" in source[site["frames"][0]["line"] - 1]
+    (site,) = named(process, "pool+0x8")["call_sites"]
+    assert site["symbol"] == "take"
+
+
+def test_what_is_exported_has_a_name_without_tools(
+    build: Build, runs: Runs, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (process,) = runs(build("contended", "-rdynamic"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert named(process, "calm")["acquisitions"] == 1
+    (unknown,) = [one for one in process["objects"] if one["symbol"] is None]
+    assert lock_stats.describe(unknown) == f"contended-rdynamic+{unknown['offset']}"
+
+
+def test_waits_are_counted(build: Build, runs: Runs, lock: str) -> None:
+    (process,) = runs(build("contended"), "3", lock=lock)
+    ledger, pool, calm = (named(process, name) for name in ("ledger", "pool+0x8", "calm"))
+    assert (ledger["acquisitions"], ledger["contended"], ledger["abandoned"]) == (6, 3, 0)
+    assert (pool["acquisitions"], pool["contended"]) == (3, 3)
+    assert (calm["acquisitions"], calm["contended"], calm["waited_ns"], calm["fairness"]) == (3, 0, 0, None)
+    assert sum(one["contended"] for one in ledger["by_thread"]) == 3
+    assert 0 < ledger["longest_ns"] <= ledger["waited_ns"]
+    assert ledger["fairness"] == {"threads": 3, "smallest": 1, "largest": 1, "jain": 1.0}
+    if lock == preload.GLIBC:
+        assert ledger["parks"] is ledger["hand_overs"] is process["waiting"] is None
+    else:
+        assert ledger["hand_overs"] == pool["hand_overs"] == 3
+        assert ledger["parks"] >= 3
+        assert process["waiting"] == preload.DEFAULT_WAITING
+    assert process["lock"] == lock
+
+
+def test_programs_see_no_difference(build: Build, runs: Runs, lock: str) -> None:
+    program = build("outcomes")
+    environment = preload.environment(lock)
+    plain = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=60, check=True)
+    (process,) = runs(program, lock=lock)
+    assert runs.output == plain.stdout
+    assert plain.stdout.count("\n") > 50
+    # Seven waits were given up: four with timedlock, two with clocklock, one for a semaphore. Nobody else waited for a mutex.
+    mutexes = [one for one in process["objects"] if one["kind"] == "mutex"]
+    assert sum(one["abandoned"] for one in mutexes) == plain.stdout.count("ETIMEDOUT") - 2
+    assert sum(one["contended"] for one in mutexes) == 0
+    assert all(one["longest_ns"] > 10_000_000 for one in mutexes if one["abandoned"])
+
+
+def test_a_full_table_says_how_much_it_missed(build: Build, runs: Runs) -> None:
+    (process,) = runs(build("many"), "mutexes")
+    assert process["uncounted"] > 0
+    assert process["acquisitions"] + process["uncounted"] == 100_000
+    assert process["acquisitions"] > 60_000
+    assert len(process["objects"]) == 200
+    assert process["left_out"] == process["acquisitions"] - 200
+
+
+def test_ten_thousand_threads(build: Build, runs: Runs, lock: str) -> None:
+    (process,) = runs(build("many"), lock=lock)
+    counted = named(process, "counted")
+    assert (counted["threads"], counted["acquisitions"], process["uncounted"]) == (10_000, 10_000, 0)
+    assert len({one["thread"] for one in counted["by_thread"]}) == 10_000
+
+
+def test_the_child_of_a_fork_counts_for_itself(build: Build, runs: Runs, lock: str) -> None:
+    child, parent = runs(build("forks"), lock=lock)  # and no third one, of the vfork
+    assert child["parent"] == parent["pid"]
+    assert [one["acquisitions"] for one in named(parent, "counted")["by_thread"]] == [2, 1]
+    assert [one["acquisitions"] for one in named(child, "counted")["by_thread"]] == [4, 1]
+
+
+@pytest.mark.parametrize("how", ["return", "exit", "_exit", "_Exit", "quick_exit", "thread", "cancelled"])
+def test_every_orderly_end_leaves_a_document(build: Build, runs: Runs, how: str) -> None:
+    (process,) = runs(build("exits"), how)
+    assert runs.status == 3
+    assert named(process, "counted")["acquisitions"] == 1
+
+
+def test_a_killed_program_leaves_nothing(build: Build, runs: Runs) -> None:
+    assert runs(build("exits"), "kill") == []
+    assert runs.status == -signal.SIGKILL
+
+
+def test_a_program_without_mutexes(runs: Runs) -> None:
+    (process,) = runs(str(shutil.which("true")), "an argument", 'and "\\\n')
+    assert process["command"][1:] == ["an argument", 'and "\\\n']
+    assert (process["acquisitions"], process["objects"]) == (0, [])
+
+
+def test_constructors_and_malloc_may_lock_first(build: Build, runs: Runs, lock: str) -> None:
+    library = build("early", "-shared", "-fPIC")
+    (process,) = runs(build("contended"), lock=lock, LD_PRELOAD=str(library))
+    assert named(process, "early")["acquisitions"] == 1
+    assert named(process, "heap")["acquisitions"] > 1
+    assert named(process, "ledger")["contended"] == 1
+
+
+def test_a_document_has_these_parts(build: Build, runs: Runs) -> None:
+    (process,) = runs(build("contended"))
+    assert (process["format"], process["version"]) == (lock_stats.FORMAT, lock_stats.VERSION)
+    waits = {"contended", "abandoned", "waited_ns", "longest_ns", "parks", "hand_overs"}
+    place = {"address", "module", "offset", "symbol"}
+    totals = {"format", "version", "pid", "parent", "command", "lock", "waiting", "threads", "uncounted", "left_out"}
+    assert process.keys() == totals | waits | {"acquisitions", "objects"}
+    for one in process["objects"]:
+        own = {"kind", "acquisitions", "call_sites", "by_thread", "threads", "fairness"}
+        assert one.keys() == own | waits | place
+        assert one["kind"] in ("mutex", "semaphore")
+        assert all(site.keys() == waits | place for site in one["call_sites"])
+        assert all(thread.keys() == {"thread", "acquisitions", "contended"} for thread in one["by_thread"])
+        for sums, parts in ((one, one["by_thread"]), (one, one["call_sites"]), (process, process["objects"])):
+            assert sums["contended"] == sum(part["contended"] for part in parts)
+
+
+def test_the_object_needs_libc_alone() -> None:
+    def readelf(*options: str) -> str:
+        command = ["readelf", "-W", *options, str(lock_stats.library())]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    needed = [line.partition("[")[2].rstrip("]") for line in readelf("-d").splitlines() if "(NEEDED)" in line]
+    assert all(name.startswith(("libc.so", "ld-linux", "libpthread.so", "libdl.so")) for name in needed), needed
+    symbols = [line.split()[7] for line in readelf("--dyn-syms").splitlines() if "UND" not in line and "GLOBAL" in line]
+    assert "pthread_mutex_lock" in symbols
+    assert all("@" not in name and "fairlock" not in name for name in symbols)
+    wanted = {line.split()[7].partition("@")[0] for line in readelf("--dyn-syms").splitlines() if " UND " in line[40:]}
+    assert not wanted & {"malloc", "calloc", "__tls_get_addr"}
+
+
+# --- fairlock run --stats ---
+
+
+def run_with_stats(*command: str | Path, json_file: Path | None = None) -> subprocess.Popen[str]:
+    call = f"import os, sys\nfrom fairlock import lock_stats\nsys.exit(lock_stats.run(sys.argv[2:], os.environ, sys.argv[1] or None))"
+    return subprocess.Popen(
+        [sys.executable, "-c", call, str(json_file or ""), *map(str, command)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def test_run_prints_a_table_and_writes_a_file(build: Build, tmp_path: Path) -> None:
+    done = run_with_stats(build("contended"), json_file=tmp_path / "stats.json")
+    output, errors = done.communicate(timeout=60)
+    assert (done.returncode, output) == (0, "")
+    (row,) = [line for line in errors.splitlines() if line.startswith("ledger")]
+    assert row.split()[1:5] == ["deposit", "(contended.c:10)", "2", "50.00%"]
+    assert "calm" not in errors
+    whole = json.loads((tmp_path / "stats.json").read_text())
+    assert (whole["status"], len(whole["processes"])) == (0, 1)
+    assert named(whole["processes"][0], "ledger")["contended"] == 1
+
+
+def test_run_passes_input_output_and_status_on() -> None:
+    done = run_with_stats("sh", "-c", "cat; echo error >&2; exit 7")
+    output, errors = done.communicate("text", timeout=60)
+    assert (done.returncode, output) == (7, "text")
+    assert errors.startswith("error\n")
+    assert "without contention" in errors
+
+
+def test_run_tells_by_which_signal_the_program_ended() -> None:
+    done = run_with_stats("sh", "-c", "kill -KILL $$")
+    assert "no statistics" in done.communicate(timeout=60)[1]
+    assert done.returncode == 128 + signal.SIGKILL
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
+def test_run_hands_signals_to_the_program(number: signal.Signals) -> None:
+    script = f"trap 'exit 9' {number.name[3:]}; echo ready; while :; do sleep 0.01; done"
+    running = run_with_stats("sh", "-c", script)
+    assert running.stdout is not None
+    assert running.stdout.readline() == "ready\n"
+    running.send_signal(number)
+    running.communicate(timeout=60)
+    assert running.returncode == 9
+
+
+def test_from_the_terminal_a_program_gets_one_interrupt() -> None:
+    """As Ctrl-C does, to all of its processes at once; and Python's are not in its way."""
+    leader, follower = os.openpty()
+    script = "n=0; trap 'n=$((n+1))' INT; echo ready; while [ $n = 0 ]; do sleep 0.01; done; sleep 0.3; exit $((n + 40))"
+    call = "import os, sys\nfrom fairlock import lock_stats\nsys.exit(lock_stats.run(sys.argv[1:], os.environ, None))"
+    child = os.fork()
+    if child == 0:
+        os.login_tty(follower)
+        os.execv(sys.executable, [sys.executable, "-c", call, "sh", "-c", script])
+    os.close(follower)
+    seen = b""
+    while b"ready" not in seen:
+        seen += os.read(leader, 1000)
+    os.write(leader, b"\x03")
+    end = time.monotonic() + 60
+    while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    os.close(leader)
+    assert os.waitstatus_to_exitcode(ended[1]) == 41
+
+
+def test_a_program_that_cannot_be_started_is_one_line(tmp_path: Path) -> None:
+    done = run_with_stats(tmp_path / "nothing")
+    assert "cannot start" in done.communicate(timeout=60)[1].splitlines()[-1]
+
+
+def test_without_statistics_nothing_is_preloaded_for_them() -> None:
+    for lock in LOCKS:
+        assert "stats.so" not in preload.environment(lock, base={}).get("LD_PRELOAD", "")
+    assert paths.preload_dir() / "stats.so" == lock_stats.library()
