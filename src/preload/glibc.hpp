@@ -1,4 +1,4 @@
-// The originals: what glibc has under the names that we replace. For the kinds that cannot be replaced, and for those who mix them.
+// The originals: what comes behind us under the names that we replace. For the kinds that cannot be replaced, and for those who mix them.
 //
 // Looked up when first called, and without a lock: other libraries lock mutexes in their constructors, before ours has run. Two
 // threads may look up the same name at once, and find the same.
@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 namespace fairlock::preload {
 
@@ -26,12 +27,12 @@ class Original {
     return function(arguments...);
   }
 
- private:
   [[gnu::cold, gnu::noinline]] F* find() {
-    // Condition variables have an older version too, which an older glibc gives to whoever names none. Where there is but one
-    // version it has another name, and dlsym finds it.
-    void* address = dlvsym(RTLD_NEXT, name_, "GLIBC_2.3.2");
-    if (address == nullptr) address = dlsym(RTLD_NEXT, name_);
+    void* address = dlsym(RTLD_NEXT, name_);
+    // Condition variables have an older version too, which an older glibc gives to whoever names none. Where there is but one version,
+    // we do not ask: a search in vain would allocate its message, by a malloc that may just be locking its first mutex.
+    if (has_versions())
+      if (void* const newer = dlvsym(RTLD_NEXT, name_, "GLIBC_2.3.2"); object(newer) == object(address)) address = newer;
     if (address == nullptr) {
       std::fprintf(stderr, "fairlock: no %s behind this library: is it preloaded, and is there a glibc?\n", name_);
       std::abort();
@@ -41,38 +42,48 @@ class Original {
     return function;
   }
 
+ private:
+  bool has_versions() const {
+#ifdef __x86_64__
+    const std::string_view name(name_);
+    return name.starts_with("pthread_cond_") && name != "pthread_cond_clockwait";
+#else
+    return false;
+#endif
+  }
+
+  static void* object(void* address) {  // where it begins
+    Dl_info info;
+    return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+  }
+
   const char* const name_;
   std::atomic<F*> found_{nullptr};
 };
 
 namespace glibc {
+#define FAIRLOCK_ORIGINALS(each)                                                                                \
+  each(pthread_mutex_init) each(pthread_mutex_destroy) each(pthread_mutex_lock) each(pthread_mutex_trylock)    \
+  each(pthread_mutex_timedlock) each(pthread_mutex_clocklock) each(pthread_mutex_unlock)                       \
+  each(pthread_cond_init) each(pthread_cond_destroy) each(pthread_cond_signal) each(pthread_cond_broadcast)    \
+  each(pthread_cond_wait) each(pthread_cond_timedwait) each(pthread_cond_clockwait)                            \
+  each(sem_init) each(sem_destroy) each(sem_wait) each(sem_trywait) each(sem_timedwait) each(sem_clockwait)    \
+  each(sem_post) each(sem_getvalue)
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-attributes"  // which arguments may be null: not part of a type
-#define FAIRLOCK_ORIGINAL(name) inline constinit Original<decltype(::name)> name{#name}
-FAIRLOCK_ORIGINAL(pthread_mutex_init);
-FAIRLOCK_ORIGINAL(pthread_mutex_destroy);
-FAIRLOCK_ORIGINAL(pthread_mutex_lock);
-FAIRLOCK_ORIGINAL(pthread_mutex_trylock);
-FAIRLOCK_ORIGINAL(pthread_mutex_timedlock);
-FAIRLOCK_ORIGINAL(pthread_mutex_clocklock);
-FAIRLOCK_ORIGINAL(pthread_mutex_unlock);
-FAIRLOCK_ORIGINAL(pthread_cond_init);
-FAIRLOCK_ORIGINAL(pthread_cond_destroy);
-FAIRLOCK_ORIGINAL(pthread_cond_signal);
-FAIRLOCK_ORIGINAL(pthread_cond_broadcast);
-FAIRLOCK_ORIGINAL(pthread_cond_wait);
-FAIRLOCK_ORIGINAL(pthread_cond_timedwait);
-FAIRLOCK_ORIGINAL(pthread_cond_clockwait);
-FAIRLOCK_ORIGINAL(sem_init);
-FAIRLOCK_ORIGINAL(sem_destroy);
-FAIRLOCK_ORIGINAL(sem_wait);
-FAIRLOCK_ORIGINAL(sem_trywait);
-FAIRLOCK_ORIGINAL(sem_timedwait);
-FAIRLOCK_ORIGINAL(sem_clockwait);
-FAIRLOCK_ORIGINAL(sem_post);
-FAIRLOCK_ORIGINAL(sem_getvalue);
+#define FAIRLOCK_ORIGINAL(name) inline constinit Original<decltype(::name)> name{#name};
+FAIRLOCK_ORIGINALS(FAIRLOCK_ORIGINAL)
 #undef FAIRLOCK_ORIGINAL
 #pragma GCC diagnostic pop
+
+// When we are loaded: dlsym waits for a dlopen of another thread, whose constructors may wait for whoever calls us then.
+inline void find_all() {
+#define FAIRLOCK_FIND(name) name.find();
+  FAIRLOCK_ORIGINALS(FAIRLOCK_FIND)
+#undef FAIRLOCK_FIND
+}
+#undef FAIRLOCK_ORIGINALS
 }  // namespace glibc
 
 }  // namespace fairlock::preload

@@ -59,6 +59,7 @@ int wait_over_bridge(pthread_mutex_t* mutex, const F& wait) {
 }
 
 [[gnu::constructor]] void at_load() {
+  glibc::find_all();
   Generations<Chosen>::at_load();
   pthread_atfork(nullptr, nullptr, [] {  // whoever was on the bridge is gone
     bridge = PTHREAD_MUTEX_INITIALIZER;

@@ -122,20 +122,9 @@ int wait(sem_t* semaphore, const void* site, const F& wait) {
 bool known(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
 bool valid(const timespec* at) { return at->tv_nsec >= 0 && at->tv_nsec < 1'000'000'000; }
 
-// Looked up before there are threads (see find), but for who comes before us.
 [[gnu::constructor]] void loaded() {
   const int before = errno;
-  next::pthread_mutex_lock.find();
-  next::pthread_mutex_trylock.find();
-  next::pthread_mutex_timedlock.find();
-  next::pthread_mutex_clocklock.find();
-  next::pthread_cond_wait.find();
-  next::pthread_cond_timedwait.find();
-  next::pthread_cond_clockwait.find();
-  next::sem_wait.find();
-  next::sem_trywait.find();
-  next::sem_timedwait.find();
-  next::sem_clockwait.find();
+  next::find_all();
   next_exit.find();
   begin();
   pthread_atfork(nullptr, nullptr, [] {

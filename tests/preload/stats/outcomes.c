@@ -18,6 +18,14 @@ static void say_errno(const char* what, int result) {
   errno = 0;
 }
 
+static int was_handled;
+
+static void say_cancelled(const char* what, pthread_t thread) {
+  const int cancelled = join(thread) == PTHREAD_CANCELED;
+  printf("%s: %d, %d\n", what, cancelled, was_handled);
+  was_handled = 0;
+}
+
 static void* lock_and_end(void* mutex) { return (void*)(long)pthread_mutex_lock(mutex); }
 
 static void* try(void* mutex) { return (void*)(long)pthread_mutex_trylock(mutex); }
@@ -37,11 +45,11 @@ static void* clocked(void* mutex) {
   return (void*)(long)pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &soon);
 }
 
-static struct { pthread_mutex_t mutex; pthread_cond_t condition; sem_t semaphore; int handled; } shared = {
-    PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, {{0}}, 0};
+static struct { pthread_mutex_t mutex; pthread_cond_t condition; sem_t semaphore; } shared = {
+    PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, {{0}}};
 
 static void handled(void* what) {
-  shared.handled = 1;
+  was_handled = 1;
   if (what != NULL) pthread_mutex_unlock(what);
 }
 
@@ -117,6 +125,7 @@ int main(void) {
   say("robust try", pthread_mutex_trylock(&robust));
   say("robust unlock", pthread_mutex_unlock(&robust));
   say("robust given up", pthread_mutex_lock(&robust));
+  say("robust given up, to another", (int)(long)join(start(lock_and_end, &robust)));
 
   pthread_mutex_t inherits = made(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED);
   say("inherits", pthread_mutex_lock(&inherits));
@@ -134,24 +143,22 @@ int main(void) {
   pthread_t thread = start(waits_on_condition, NULL);
   until_it_waits();
   pthread_cancel(thread);
-  printf("cancelled in a condition: %d, %d\n", join(thread) == PTHREAD_CANCELED, shared.handled);
+  say_cancelled("cancelled in a condition", thread);
   say("its mutex", pthread_mutex_trylock(&shared.mutex));
 
   CHECK(sem_init(&shared.semaphore, 0, 1) == 0);
-  shared.handled = 0;
   thread = start(cancelled_before_semaphore, NULL);
-  printf("cancelled before a semaphore: %d, %d\n", join(thread) == PTHREAD_CANCELED, shared.handled);
+  say_cancelled("cancelled before a semaphore", thread);
   errno = 0;
   say_errno("wrong time, permit", sem_timedwait(&shared.semaphore, &wrong));
   say_errno("wrong clock, permit", sem_clockwait(&shared.semaphore, CLOCK_PROCESS_CPUTIME_ID, &later));
   say_errno("permit", sem_wait(&shared.semaphore));
   say_errno("no permit", sem_trywait(&shared.semaphore));
   say_errno("no permit, timed", sem_timedwait(&shared.semaphore, &soon));
-  shared.handled = 0;
   thread = start(waits_on_semaphore, NULL);
   until_it_waits();
   pthread_cancel(thread);
-  printf("cancelled in a semaphore: %d, %d\n", join(thread) == PTHREAD_CANCELED, shared.handled);
+  say_cancelled("cancelled in a semaphore", thread);
   sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_signal}, NULL);
   thread = start(interrupted, NULL);
   until_it_waits();

@@ -1,0 +1,12 @@
+// Opens the library that it is told, and takes `counted` once.
+#include <dlfcn.h>
+
+#include "support.h"
+
+pthread_mutex_t counted = PTHREAD_MUTEX_INITIALIZER;
+
+int main(int count, char** words) {
+  CHECK(count == 2 && dlopen(words[1], RTLD_NOW) != NULL);
+  pthread_mutex_lock(&counted);
+  pthread_mutex_unlock(&counted);
+}
