@@ -12,7 +12,8 @@ __attribute__((noinline)) static void deposit(void) {
 }
 
 __attribute__((noinline)) static void take(void) {
-  CHECK(sem_wait(&pool.permits) == 0);
+  errno = 0;
+  CHECK(sem_wait(&pool.permits) == 0 && errno == 0);
   __asm__ volatile("");
 }
 

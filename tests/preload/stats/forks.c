@@ -1,4 +1,5 @@
-// Takes `counted` 3 times, forks; the child takes it 5 times more, and ends with _exit. A vfork's child shares its parent's memory.
+// Takes `counted` 3 times, and forks. The child takes it 5 times, and ends with _exit. So does that of a vfork, in its parent's memory,
+// and the parent goes on to take it 4 times more.
 #include "support.h"
 
 pthread_mutex_t counted = PTHREAD_MUTEX_INITIALIZER;
@@ -24,4 +25,5 @@ int main(void) {
   child = vfork();
   if (child == 0) _exit(0);
   waitpid(child, NULL, 0);
+  take((void*)4);
 }
