@@ -109,16 +109,14 @@ def resolve(processes: list[Document]) -> None:
     sites = [site for one in objects for site in one["call_sites"]]
     for module in {place["module"] for place in chain(objects, sites) if place["module"]}:
         here = [one for one in objects if one["module"] == module]
-        named = symbols.names(module, {_offset(one) for one in here}) if here else {}
+        calls = [site for site in sites if site["module"] == module]
+        named = symbols.names(module, {*map(_offset, here), *map(_call, calls)})
+        found = symbols.frames(module, {*map(_call, calls)}) if calls else {}
         for one in here:
             one["symbol"] = named.get(_offset(one), one["symbol"])
-        calls = [site for site in sites if site["module"] == module]
-        # The call is before the address to which it returns.
-        found = symbols.frames(module, {_offset(site) - 1 for site in calls}) if calls else {}
         for site in calls:
-            site["frames"] = [frame._asdict() for frame in found.get(_offset(site) - 1, [])]
-            if site["frames"]:
-                site["symbol"] = site["frames"][-1]["function"]
+            site["symbol"] = named.get(_call(site), site["symbol"] or "").partition("+0x")[0] or None
+            site["frames"] = [frame._asdict() for frame in found.get(_call(site), [])]
     for one in objects:
         one["call_sites"].sort(key=lambda site: -site["waited_ns"])
 
@@ -127,13 +125,17 @@ def _offset(place: Document) -> int:
     return int(place["offset"], 16)
 
 
+def _call(site: Document) -> int:
+    """Return where the call is: before the address to which it returns."""
+    return _offset(site) - 1
+
+
 def describe(place: Document) -> str:
     """Return what a person calls an object or a call site."""
     # Of functions that were inlined, the innermost that is not part of C++'s library.
     for frame in place.get("frames", []):
         if not frame["function"].startswith(("std::", "__gthread")) or frame is place["frames"][-1]:
-            where = f" ({Path(frame['file']).name}:{frame['line']})" if frame["file"] and frame["line"] else ""
-            return f"{frame['function']}{where}"
+            return f"{frame['function']} ({Path(frame['file']).name}:{frame['line'] or '?'})"
     if place["symbol"]:
         return str(place["symbol"])
     if place["module"]:
@@ -151,8 +153,9 @@ def print_processes(processes: list[Document]) -> None:
     contended = [process for process in processes if _contended(process)]
     for process in contended[:TABLES]:
         print_process(process)
+        print(file=sys.stderr)
     if contended:
-        print(f"{LEGEND}\n", file=sys.stderr)
+        print(LEGEND, file=sys.stderr)
     more = contended[TABLES:]
     if more:
         _say(f"{_counted(len(more), 'more process', 'es')} had contention: {_time(_sum(more, 'waited_ns'))} of waiting")
@@ -175,8 +178,8 @@ def print_process(process: Document) -> None:
     for kind in ("mutex", "semaphore"):
         listed = [one for one in process["objects"] if one["kind"] == kind and _contended(one)]
         if listed:
-            more = f"and {len(listed) - ROWS:,} more that were contended\n" if len(listed) > ROWS else ""
-            print(f"\n{render(kind, listed[:ROWS])}\n{more}", file=sys.stderr)
+            more = f"\nand {len(listed) - ROWS:,} more that were contended" if len(listed) > ROWS else ""
+            print(f"\n{render(kind, listed[:ROWS])}{more}", file=sys.stderr)
     if process["uncounted"]:
         _say(f"the table was full: {_counted(process['uncounted'], 'call')} could not be counted")
 

@@ -15,12 +15,12 @@ class Frame(NamedTuple):
     """A place in a function."""
 
     function: str
-    file: str | None
+    file: str
     line: int | None
 
 
 def frames(module: str, addresses: Iterable[int]) -> dict[int, list[Frame]]:
-    """Return the function at each address that is known, and before it those that were inlined there."""
+    """Return the function at each address of which the source is known, and before it those that were inlined there."""
     asked = "".join(f"{address:#x}\n" for address in addresses)
     found: dict[int, list[Frame]] = {}
     lines = iter(_output(["addr2line", "-e", module, "-a", "-f", "-C", "-i"], asked))
@@ -29,10 +29,9 @@ def frames(module: str, addresses: Iterable[int]) -> dict[int, list[Frame]]:
             current = found.setdefault(int(line, 16), [])
             continue
         file, _, number = next(lines, "").partition(" (discriminator")[0].rpartition(":")
-        if line != UNKNOWN:
-            current.append(
-                Frame(line, file if file not in ("", UNKNOWN) else None, int(number) if number.isdigit() else None)
-            )
+        # Without debug information it names whatever symbol comes before.
+        if file not in ("", UNKNOWN):
+            current.append(Frame(line, file, int(number) if number.isdigit() else None))
     return {address: places for address, places in found.items() if places}
 
 

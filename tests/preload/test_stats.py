@@ -120,6 +120,14 @@ def test_what_is_exported_has_a_name_without_tools(
     assert lock_stats.describe(unknown) == f"contended-rdynamic+{unknown['offset']}"
 
 
+def test_a_stripped_program_gets_no_wrong_names(build: Build, runs: Runs) -> None:
+    (process,) = runs(build("contended", "-s"))
+    lock_stats.resolve([process])
+    assert [one["symbol"] for one in process["objects"]] == [None] * 3
+    for site in (site for one in process["objects"] for site in one["call_sites"]):
+        assert lock_stats.describe(site) == f"contended-s+{site['offset']}"
+
+
 def test_waits_are_counted(build: Build, runs: Runs, lock: str) -> None:
     (process,) = runs(build("contended"), "3", lock=lock)
     ledger, pool, calm = (named(process, name) for name in ("ledger", "pool+0x8", "calm"))

@@ -242,6 +242,7 @@ constinit Ranking ranking{};
 
 Range collect() {
   std::uint32_t size = 0;
+  if (Table::threads() == 0) return {order_, order_};  // a table that nobody has touched has no pages yet
   for (std::uint32_t index = 0; index != Table::capacity; ++index)
     if (Table::at(index).object.load(std::memory_order_acquire) != 0) order_[size++] = index;
   return {order_, order_ + size};
