@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from fairlock import paths, preload, symbols, table
+from fairlock import paths, symbols, table
 from fairlock.usage import UsageError
 
 FORMAT = "fairlock-lock-statistics"
@@ -26,19 +26,20 @@ Document = dict[str, Any]  # of one process, as stats.so writes it, or a part of
 
 
 def library() -> Path:
-    """Return the shared object that counts, or raise FileNotFoundError."""
-    return paths.preload_dir() / "stats.so"
+    """Return the shared object that counts, or raise UsageError."""
+    file = paths.preload_dir() / "stats.so"
+    if not file.is_file():
+        raise UsageError(f"this installation has no {file}, which --stats needs; `pip install` fairlock anew")
+    return file
 
 
 def run(command: list[str], environment: Mapping[str, str], json_file: str | None) -> int:
-    """Run a program, tell on stderr what its mutexes went through, and return its exit status."""
+    """Run a program that preloads the library, tell on stderr what it counted, and return the exit status."""
     if json_file is not None:
         try:
             Path(json_file).touch()
         except OSError as error:
             raise UsageError(f"cannot write {json_file}: {error.strerror}") from None
-    if str(library()) not in environment.get("LD_PRELOAD", "").split(":"):
-        environment = preload.preloading(library(), environment)
     with tempfile.TemporaryDirectory(prefix="fairlock-stats-", ignore_cleanup_errors=True) as folder:
         if os.geteuid() == 0:
             Path(folder).chmod(0o1777)  # a server that root starts may be somebody else when it ends

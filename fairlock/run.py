@@ -11,7 +11,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from fairlock import paths, preload, program, python_program, table
+from fairlock import lock_stats, paths, preload, program, python_program, table
 from fairlock.usage import UsageError
 
 ALL = "all"
@@ -65,13 +65,13 @@ def run(args: argparse.Namespace) -> int:
 
     environment = python_program.environment(preload.environment(args.lock, args.waiting, before), args.python)
     if args.stats:
-        environment = preload.preloading(statistics(), environment)
+        environment = preload.preloading(lock_stats.library(), environment)
     file = prepare(command, environment, args.python, args.stats or args.lock != preload.GLIBC) if command else ""
     if args.print:
         print(by_hand(command, environment, before))
         return 0
     if args.stats:
-        return int(import_module("fairlock.lock_stats").run(command, environment, args.json))
+        return lock_stats.run(command, environment, args.json)
     return become(file, command, environment)
 
 
@@ -119,13 +119,6 @@ def environment_before_python() -> dict[str, str]:
         if b"\0LC_CTYPE=" not in b"\0" + Path("/proc/self/environ").read_bytes():
             environment.pop("LC_CTYPE", None)
     return environment
-
-
-def statistics() -> Path:
-    file = paths.preload_dir() / "stats.so"
-    if not file.is_file():
-        raise UsageError(f"this installation has no {file}, which --stats needs; `pip install` fairlock anew")
-    return file
 
 
 def prepare(command: list[str], environment: dict[str, str], python: bool, replaced: bool) -> str:

@@ -253,16 +253,19 @@ def test_the_object_needs_libc_alone() -> None:
 # --- fairlock run --stats ---
 
 
-CALL = """\
-import os, sys
-from fairlock import lock_stats
-sys.exit(lock_stats.run(sys.argv[2:], os.environ, sys.argv[1] or None))
-"""
+FAIRLOCK = [
+    sys.executable,
+    "-c",
+    "import sys\nfrom fairlock.cli import main\nsys.exit(main())",
+    "run",
+    "--lock",
+    "glibc",
+]
 
 
 def run_with_stats(*command: str | Path, json_file: Path | None = None) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", CALL, str(json_file or ""), *map(str, command)],
+        [*FAIRLOCK, "--stats", *(["--json", str(json_file)] if json_file else []), "--", *map(str, command)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -318,7 +321,7 @@ def test_from_the_terminal_a_program_gets_one_interrupt() -> None:
     child = os.fork()
     if child == 0:
         os.login_tty(follower)
-        os.execv(sys.executable, [sys.executable, "-c", CALL, "", "sh", "-c", script])
+        os.execv(sys.executable, [*FAIRLOCK, "--stats", "--", "sh", "-c", script])
     os.close(follower)
     seen = b""
     while b"ready" not in seen:
@@ -332,9 +335,12 @@ def test_from_the_terminal_a_program_gets_one_interrupt() -> None:
     assert os.waitstatus_to_exitcode(ended[1]) == 41
 
 
-def test_a_program_that_cannot_be_started_is_one_line(tmp_path: Path) -> None:
-    done = run_with_stats(tmp_path / "nothing")
-    assert "cannot start" in done.communicate(timeout=60)[1].splitlines()[-1]
+def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    done = run_with_stats("echo", "started", json_file=tmp_path / "nowhere" / "stats.json")
+    output, errors = done.communicate(timeout=60)
+    assert (done.returncode, output) == (2, "")
+    assert errors.startswith("fairlock: cannot write ")
+    assert errors.count("\n") == 1
 
 
 def test_without_statistics_nothing_is_preloaded_for_them() -> None:
