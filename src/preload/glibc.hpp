@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -84,6 +85,37 @@ inline void find_all() {
 #undef FAIRLOCK_FIND
 }
 #undef FAIRLOCK_ORIGINALS
+
+// A mutex of glibc's whose owner waits on a condition of ours. As if the condition were glibc's too, it stays among the mutex's users, so
+// that nobody destroys the mutex meanwhile.
+class Held {
+ public:
+  explicit Held(pthread_mutex_t* mutex) : mutex_(mutex), counts_(counts_users()) {}
+
+  int unlock() const {
+    mutex_->__data.__nusers += counts_;
+    const int failed = pthread_mutex_unlock(mutex_);
+    if (failed != 0) mutex_->__data.__nusers -= counts_;
+    return failed;
+  }
+  int lock_again() const {
+    const int failed = pthread_mutex_lock(mutex_);
+    if (failed == 0) mutex_->__data.__nusers -= counts_;
+    return failed;
+  }
+
+ private:
+  // Only the owner may write there: where the type knows it, whoever is not will be told so by unlock(). A robust mutex does not ask for
+  // its users when it is destroyed.
+  bool counts_users() const {
+    const int kind = mutex_->__data.__kind, type = kind & 3;
+    if ((kind & 0x10) != 0) return false;
+    return type == PTHREAD_MUTEX_NORMAL || type == PTHREAD_MUTEX_ADAPTIVE_NP || mutex_->__data.__owner == gettid();
+  }
+
+  pthread_mutex_t* const mutex_;
+  const bool counts_;
+};
 }  // namespace glibc
 
 }  // namespace fairlock::preload

@@ -111,7 +111,7 @@ class Mutex {
     return enter_until(Wait({.clock = clock, .at = at, .sleeps = P::sleeps})) ? 0 : ETIMEDOUT;
   }
 
-  [[gnu::always_inline]] int unlock() {
+  [[gnu::always_inline]] int unlock(bool will_come_back = false) {
     check();
     if (knows_owner()) [[unlikely]] {
       if (owner_.load(order::relaxed) != P::serial()) return EPERM;
@@ -119,15 +119,17 @@ class Mutex {
     } else if (owner_.load(order::relaxed) == 0) {
       return 0;  // nobody has it: glibc does not mind, and the line must not move
     }
+    if (will_come_back) ++waiters_;
     owner_.store(0, order::relaxed);
     release(room_.lock, episode_.take());
     return 0;
   }
 
-  // While a thread that has the mutex waits on a condition. By the owner.
-  void will_come_back() { ++waiters_; }
-  void came_back() {
-    if (waiters_ != 0) --waiters_;  // in the child of a fork everybody else is forgotten
+  // Of a thread that waited on a condition meanwhile.
+  int lock_again() {
+    const int failed = lock();
+    if (failed == 0 && waiters_ != 0) --waiters_;  // in the child of a fork everybody else is forgotten
+    return failed;
   }
 
  private:

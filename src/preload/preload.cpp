@@ -43,11 +43,11 @@ int wait_over_bridge(pthread_mutex_t* mutex, const F& wait) {
   const auto off = [](void* mutex) {
     glibc::pthread_mutex_unlock(&bridge);
     waiters_on_bridge.fetch_sub(1, std::memory_order_relaxed);
-    if (mutex != nullptr) OurMutex::of(static_cast<pthread_mutex_t*>(mutex)).lock();
+    if (mutex != nullptr) OurMutex::of(static_cast<pthread_mutex_t*>(mutex)).lock_again();
   };
   waiters_on_bridge.fetch_add(1, std::memory_order_relaxed);  // before the mutex is unlocked: whoever has it after us sees that
   glibc::pthread_mutex_lock(&bridge);
-  if (const int failed = OurMutex::of(mutex).unlock()) {
+  if (const int failed = OurMutex::of(mutex).unlock(true)) {
     off(nullptr);
     return failed;
   }
@@ -69,21 +69,12 @@ int wait_over_bridge(pthread_mutex_t* mutex, const F& wait) {
 
 int wait_for(pthread_cond_t* condition, pthread_mutex_t* mutex, const Wait::How& how) {
   auto& ours = OurCondition::of(condition);
-  if (!OurMutex::ours(mutex))
-    return ours.wait(how, [=] { return glibc::pthread_mutex_unlock(mutex); }, [=] { return glibc::pthread_mutex_lock(mutex); });
+  if (!OurMutex::ours(mutex)) {
+    const glibc::Held held(mutex);
+    return ours.wait(how, [&] { return held.unlock(); }, [&] { return held.lock_again(); });
+  }
   auto& held = OurMutex::of(mutex);
-  const auto unlock = [&] {
-    held.will_come_back();
-    const int failed = held.unlock();
-    if (failed != 0) held.came_back();
-    return failed;
-  };
-  const auto lock = [&] {
-    const int failed = held.lock();
-    held.came_back();
-    return failed;
-  };
-  return ours.wait(how, unlock, lock);
+  return ours.wait(how, [&] { return held.unlock(true); }, [&] { return held.lock_again(); });
 }
 
 // What the functions of semaphores return.
