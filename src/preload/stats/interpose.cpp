@@ -213,10 +213,10 @@ FAIRLOCK_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const times
 
 // --- the end of a process without destructors, as usual for the children of a fork ---
 
-FAIRLOCK_EXPORT [[noreturn]] void _exit(int status) {
+FAIRLOCK_EXPORT [[gnu::noreturn]] void _exit(int status) {
   report();
   next_exit(status);
   __builtin_unreachable();
 }
 
-FAIRLOCK_EXPORT [[noreturn, gnu::alias("_exit")]] void _Exit(int status) noexcept;
+FAIRLOCK_EXPORT [[gnu::noreturn, gnu::alias("_exit")]] void _Exit(int status) noexcept;

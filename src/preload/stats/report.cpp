@@ -148,7 +148,7 @@ class Json {
 // --- the tallies, by object ---
 
 // Which tallies there are, sorted.
-constinit std::uint32_t order_[Table::capacity];
+constinit std::uint32_t order_[capacity];
 
 struct Range {
   std::uint32_t *begin, *end;
@@ -243,7 +243,7 @@ constinit Ranking ranking{};
 Range collect() {
   std::uint32_t size = 0;
   if (Table::threads() == 0) return {order_, order_};  // a table that nobody has touched has no pages yet
-  for (std::uint32_t index = 0; index != Table::capacity; ++index)
+  for (std::uint32_t index = 0; index != capacity; ++index)
     if (Table::at(index).object.load(std::memory_order_acquire) != 0) order_[size++] = index;
   return {order_, order_ + size};
 }
@@ -405,8 +405,8 @@ void write_process(Json& json) {
 }  // namespace
 
 void Table::clear() {
-  const bool cleared = sysconf(_SC_PAGESIZE) <= 4096 && madvise(tallies_, sizeof tallies_, MADV_DONTNEED) == 0;
-  if (!cleared) memset(static_cast<void*>(tallies_), 0, sizeof tallies_);
+  const bool cleared = sysconf(_SC_PAGESIZE) <= 4096 && madvise(&memory_, sizeof memory_, MADV_DONTNEED) == 0;
+  if (!cleared) memset(static_cast<void*>(&memory_), 0, sizeof memory_);
   threads_.store(0, relaxed);
   uncounted_.store(0, relaxed);
   number_ = 0;

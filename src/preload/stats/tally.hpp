@@ -43,19 +43,26 @@ void add(std::atomic<T>& word, T more) {
   word.store(word.load(relaxed) + more, relaxed);
 }
 
+constexpr std::uint32_t capacity = 1u << 16;
+
+// All zero, without so many constructors that a compiler may run them when the program begins.
+union alignas(4096) Memory {
+  constexpr Memory() : none{} {}
+  char none;
+  Tally tallies[capacity];
+};
+
 // Zero memory, so that it works before any constructor has run, and costs only the pages that are used.
 class Table {
  public:
-  static constexpr std::uint32_t capacity = 1u << 16;
-
   // The calling thread's tally, or nullptr: full. Then the acquisition was counted here.
   static Tally* find(const void* object, Kind kind, const void* site = nullptr) {
     if (number_ == 0) [[unlikely]] number_ = threads_.fetch_add(1, relaxed) + 1;
     const auto key = reinterpret_cast<std::uintptr_t>(object) + (kind == Kind::semaphore);
     const auto where = reinterpret_cast<std::uintptr_t>(site);
-    auto at = mix(key + where * 31 + (std::uint64_t{number_} << 48));
-    for (auto tries = probes; tries != 0; --tries, ++at) {
-      Tally& tally = tallies_[at % capacity];
+    auto index = mix(key + where * 31 + (std::uint64_t{number_} << 48));
+    for (auto tries = probes; tries != 0; --tries, ++index) {
+      Tally& tally = at(index % capacity);
       auto thread = tally.thread.load(relaxed);
       if (thread == number_) {
         if (tally.object.load(relaxed) == key && tally.site.load(relaxed) == where) [[likely]] return &tally;
@@ -69,7 +76,7 @@ class Table {
     return nullptr;
   }
 
-  static Tally& at(std::uint32_t index) { return tallies_[index]; }
+  static Tally& at(std::uint32_t index) { return memory_.tallies[index]; }
   static std::uint32_t threads() { return threads_.load(relaxed); }
   static std::uint64_t uncounted() { return uncounted_.load(relaxed); }
 
@@ -78,7 +85,7 @@ class Table {
  private:
   static constexpr std::uint32_t probes = 64;  // so that a full table does not stop the program
 
-  alignas(4096) static inline constinit Tally tallies_[capacity]{};
+  static inline constinit Memory memory_{};
   static inline constinit std::atomic<std::uint32_t> threads_{0};
   static inline constinit Word uncounted_{0};
   static inline constinit thread_local std::uint32_t number_ = 0;
