@@ -251,7 +251,7 @@ MISUSE = {
         "lanes: a power of two",
     ),
     "activation over a lock without try": (
-        "SimplyWrapped<Native<>, ClhLock<Native<>>, CapacitorOptions{.activate = true}> l;",
+        "SimplyWrapped<Native<>, TidexLock<Native<>>, CapacitorOptions{.activate = true}> l;",
         "only over a lock that can be tried",
     ),
     "a semaphore of another size": (
@@ -260,7 +260,7 @@ MISUSE = {
     ),
     "a timed mutex whose waiters cannot leave": ('timed_mutex<"mcs"> m;', "cannot leave"),
     "copy of a mutex": ('mutex<"twa"> a; mutex<"twa"> b(a);', "deleted"),
-    "try_lock where there is none": ('void f(mutex<"clh">& m) { m.try_lock(); }', "try_lock"),
+    "try_lock where there is none": ('void f(mutex<"tidex">& m) { m.try_lock(); }', "try_lock"),
 }
 
 

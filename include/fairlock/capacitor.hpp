@@ -128,7 +128,8 @@ class Capacitor {
     requires TryLock<Inner>
   {
     const bool arrives = knobs_.skip.times == 0 && !O.activate && O.lanes == 1;
-    if (inner_.locked() || (arrives && !gates_[0].semaphore.try_acquire())) return std::nullopt;
+    // Of a lock whose nodes circulate only those in line may look at a node.
+    if ((!Inner::properties.nodes_circulate && inner_.locked()) || (arrives && !gates_[0].semaphore.try_acquire())) return std::nullopt;
     const auto lane = arrives ? 0 : none;
     if (const auto inner = inner_.try_acquire()) return episode(*inner, lane);
     depart(lane);

@@ -118,6 +118,7 @@ constexpr const char* refusal() {
   if (!E::abandonable) return "its waiters cannot leave the line, so there would be no timeouts and no Ctrl-C";
   if (!E::properties.thread_oblivious) return "it must be released by the thread that acquired it";
   if (!E::try_lock) return "it cannot be tried";
+  if (!E::trivial) return "it has nodes of its own, which nobody would free";
   return nullptr;
 }
 

@@ -37,11 +37,12 @@ void dice() {
   CHECK(often({1, 2}) > rolls / 2 - 800 && often({1, 2}) < rolls / 2 + 800);
 }
 
+template <class L>
 void abandoned() {
-  check::step("abandoned");
+  check::step("abandoned,", L::properties.name);
   constexpr CapacitorOptions two{.platoon = 2};
-  SimplyWrapped<Native<>, TtsLock<Native<>>, two> lock{};
-  static_assert(TimedLock<decltype(lock)> && !TimedLock<SimplyWrapped<Native<>, ClhLock<Native<>>, two>>);
+  SimplyWrapped<Native<>, L, two> lock{};
+  static_assert(TimedLock<decltype(lock)> && !TimedLock<SimplyWrapped<Native<>, McsLock<Native<>>, two>>);
   const auto mine = lock.acquire();
   CHECK(!lock.acquire_until(Deadline{0}));  // passes the capacitor, and leaves the inner lock: a place of the platoon is used up
   CHECK(!lock.acquire_until(Deadline{0}));  // does not get that far: the platoon waits for its owner
@@ -60,7 +61,8 @@ void abandoned() {
 int main(int argc, char** argv) {
   check::start(argc, argv);
   dice();
-  abandoned();
+  abandoned<TtsLock<Native<>>>();
+  abandoned<ClhLock<Native<>>>();
   for_each_entry(Locks<Native<>>{}, []<class E>() {
     if constexpr (E::properties.parkable) wraps<typename E::Lock>(E::name);
   });

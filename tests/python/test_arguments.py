@@ -148,7 +148,8 @@ def test_choice(make: Callable[..., object]) -> None:
 def test_errors_name_the_remedy() -> None:
     for words, call in (
         ("choose one of: .*twa", lambda: fairlock.Lock("tvva")),
-        ("choose one of: .*twa", lambda: fairlock.Lock("mcs")),
+        ("cannot leave.* choose one of: .*twa", lambda: fairlock.Lock("mcs")),
+        ("nodes of its own.* choose one of: .*twa", lambda: fairlock.Lock("clh")),
         ("choose one of: .*twa-semaphore", lambda: fairlock.Semaphore(1, "twa")),
         ("choose one of: .*park", lambda: fairlock.Lock(waiting="sleep")),
         ("TIMEOUT_MAX", lambda: fairlock.Lock().acquire(timeout=1e11)),

@@ -1,12 +1,18 @@
 // CLH: a queue that exists only in the waiters' heads; each watches the node of its predecessor and keeps it
-// afterwards, so nodes circulate between threads. (Craig 1993; Magnusson, Landin, Hagersten 1994.)
+// afterwards, so nodes circulate between threads. (Craig 1993; Magnusson, Landin, Hagersten 1994. How to leave: Scott, Scherer 2001;
+// with nodes that circulate nobody has to wait for an answer.)
 //
-//   field         holds                                            written by
-//   tail_         the newest node; null: no thread was here yet    each arrival
-//   node.locked   1: its owner waits for the lock or holds it      its owner
+//   field        holds                                                       written by
+//   tail_        the newest node; null: no thread was here yet               each arrival; the last in line, when it leaves (the one before)
+//   node.state   busy: its owner waits for the lock, or holds it             its owner, always
+//                free: its owner has released the lock
+//                another node: its owner has left; wait for that one
 //
-//   unlocked: tail_ is null, or tail_->locked == 0. A null tail stands for the usual dummy node, so all-zero memory is
-//   an unlocked lock; the last node stays with the lock, and the destructor frees it.
+//   unlocked: tail_ is null, or the first node from there on that was not left is free. A null tail stands for the usual dummy node,
+//   so all-zero memory is an unlocked lock; the last nodes stay with the lock, and the destructor frees them.
+//
+// A node belongs to its owner, then to its successor: the one who arrived next, or whoever came next if that one has left. Nobody else may look at
+// it: by then it may be a node of another lock, or freed. So a try has to stand in line for a moment, like any other.
 #pragma once
 
 #include <fairlock/element.hpp>
@@ -18,9 +24,9 @@ inline namespace v0 {
 template <Platform P>
 class ClhLock {
   struct alignas(P::sector) Node : Spare<P, Node> {
-    typename P::template atomic<std::uint32_t> locked;
+    typename P::template atomic<Node*> state;
     template <class V>
-    void fields(V&& visit) const { visit("locked", locked); }
+    void fields(V&& visit) const { visit("state", state); }
   };
   using Nodes = PerEpisode<P, Node>;
 
@@ -28,11 +34,12 @@ class ClhLock {
   struct Episode {
     Node* mine;
     Node* before;  // whose owner has gone: ours to keep
+    bool under_way() const { return mine != nullptr && mine->state.load(order::relaxed) == busy(); }
   };
 
   static constexpr Properties properties{
       .name = "clh",
-      .source = "Craig 1993; Magnusson, Landin, Hagersten 1994",
+      .source = "Craig 1993; Magnusson, Landin, Hagersten 1994; Scott, Scherer 2001",
       .spinning = "U+P",
       .nodes_circulate = true,
       .allocates = true,
@@ -44,31 +51,75 @@ class ClhLock {
 
   constexpr ClhLock() = default;
   ~ClhLock() {
-    if (Node* const last = tail_.load(order::relaxed)) P::destroy(last);
+    for (Node* last = tail_.load(order::relaxed); last != free();) {
+      Node* const state = last->state.load(order::relaxed);
+      P::destroy(last);
+      last = has_left(state) ? state : free();
+    }
   }
 
-  Episode acquire() {
-    Node* const mine = Nodes::take();
-    mine->locked.init(1);
-    Node* const before = tail_.exchange(mine, order::acq_rel);
-    if (before) P::await(before->locked, [](auto locked) { return locked == 0; }, order::acquire);
-    return {mine, before};
+  Episode acquire() { return *acquire_until(Forever{}); }
+
+  template <Until U>
+  std::optional<Episode> acquire_until(const U& until) {
+    return arrive([&](const auto& state) {
+      return P::await_until(state, [](Node* now) { return now != busy(); }, until, order::acquire).value_or(busy());
+    });
+  }
+
+  // Fails where the lock is held, and where another stands in line, though it be about to leave.
+  std::optional<Episode> try_acquire() {
+    return arrive([](const auto& state) { return state.load(order::acquire); });
   }
 
   void release(Episode episode) {
     if (episode.before) Nodes::give(episode.before);
-    P::publish(episode.mine->locked, 0u);
+    P::publish(episode.mine->state, free());
   }
 
+  // For tests, and for whoever knows that nobody who was in line ends its thread meanwhile: we do not stand behind the nodes that we look at.
   bool locked() const {
-    const Node* const last = tail_.load(order::acquire);  // a newcomer's node must be seen as it was made
-    return last != nullptr && last->locked.load(order::relaxed) != 0;
+    const Node* last = tail_.load(order::acquire);  // a newcomer's node must be seen as it was made
+    if (last == nullptr) return false;
+    Node* state = last->state.load(order::acquire);
+    while (has_left(state)) state = state->state.load(order::acquire);
+    return state == busy();
   }
 
   template <class V>
   void fields(V&& visit) const { visit("tail", tail_); }
 
  private:
+  static Node* free() { return nullptr; }
+  static Node* busy() { return reinterpret_cast<Node*>(std::uintptr_t{1}); }
+  static bool has_left(Node* state) { return state != free() && state != busy(); }
+
+  // look(): the state of the node before us. Busy: we do not want to wait any longer.
+  template <class F>
+  std::optional<Episode> arrive(const F& look) {
+    Node* const mine = Nodes::take();
+    mine->state.init(busy());
+    Node* before = tail_.exchange(mine, order::acq_rel);
+    if (before == nullptr) return Episode{mine, before};
+    for (;;) {
+      Node* const state = look(before->state);
+      if (state == free()) return Episode{mine, before};
+      if (state == busy()) break;
+      Nodes::give(before);  // its owner told us and forgot it
+      before = state;
+    }
+    leave(mine, before);
+    return std::nullopt;
+  }
+
+  // If `before` is released just now, that is not lost: it stays free, for the next who looks at it.
+  [[gnu::noinline]] void leave(Node* mine, Node* before) {
+    // The last in line: undo the arrival. Only we could have taken `before`, so it still is what it was; if its owner leaves at the same time, the next
+    // arrival will find that.
+    if (tail_.cas(mine, before, order::acq_rel)) return Nodes::give(mine);
+    P::publish(mine->state, before);  // else it is our successor's, and so is `before`
+  }
+
   typename P::template atomic<Node*> tail_;
 };
 

@@ -4,6 +4,9 @@
 //   tail_         the newest node, or null: unlocked   each arrival; the owner, when nobody came after it
 //   node.next     the successor's node                 the successor, once
 //   node.locked   1: wait                              its owner (1), its predecessor (0)
+//
+// Its waiters cannot leave: by the published ways a leaver waits for its neighbours (Scott, Scherer 2001), or they are several times this size
+// (Scott 2002).
 #pragma once
 
 #include <fairlock/element.hpp>
