@@ -94,13 +94,18 @@ class ClhLock {
   static Node* busy() { return reinterpret_cast<Node*>(std::uintptr_t{1}); }
   static bool has_left(Node* state) { return state != free() && state != busy(); }
 
-  // look(): the state of the node before us. Busy: we do not want to wait any longer.
+  // look(): the state of the node before us, and busy if we do not want to wait any longer.
   template <class F>
   std::optional<Episode> arrive(const F& look) {
     Node* const mine = Nodes::take();
     mine->state.init(busy());
-    Node* before = tail_.exchange(mine, order::acq_rel);
-    if (before == nullptr) return Episode{mine, before};
+    Node* const before = tail_.exchange(mine, order::acq_rel);
+    if (before == nullptr || before->state.load(order::acquire) == free()) [[likely]] return Episode{mine, before};
+    return stand_in_line(mine, before, look);
+  }
+
+  template <class F>
+  [[gnu::noinline]] std::optional<Episode> stand_in_line(Node* mine, Node* before, const F& look) {
     for (;;) {
       Node* const state = look(before->state);
       if (state == free()) return Episode{mine, before};
@@ -113,7 +118,7 @@ class ClhLock {
   }
 
   // If `before` is released just now, that is not lost: it stays free, for the next who looks at it.
-  [[gnu::noinline]] void leave(Node* mine, Node* before) {
+  void leave(Node* mine, Node* before) {
     // The last in line: undo the arrival. Only we could have taken `before`, so it still is what it was; if its owner leaves at the same time, the next
     // arrival will find that.
     if (tail_.cas(mine, before, order::acq_rel)) return Nodes::give(mine);

@@ -124,7 +124,7 @@ constexpr Mutant table[] = {
     {"clh-early-heir", "clh", {acquiring, "state", Kind::await, Slip::pretend}, "takes a predecessor that has left for one that has released the lock"},
     {"clh-careless-undo", "clh", {acquiring, "tail", Kind::cas, Slip::to_store}, "undoes its arrival with a store, over those who came later"},
     {"clh-forgetful-undo", "clh", {acquiring, "tail", Kind::cas, Slip::write}, "undoes its arrival, and forgets whom it waited for"},
-    {"clh-relaxed-try", "clh", {acquiring, "state", Kind::load, Slip::relax}, "a try does not see the critical section before"},
+    {"clh-relaxed-look", "clh", {acquiring, "state", Kind::load, Slip::relax}, "whoever need not wait does not see the critical section before"},
     {"clh-no-wake-up", "clh+park", {acquiring, "chain", Kind::load, Slip::pretend}, "a leaver does not wake the successor that sleeps"},
     {"condition-late-arrival", "condition", {acquiring, "first", Kind::store, Slip::delay}, "is in line only after it let go of the guard"},
     {"condition-overlooks-waiters", "condition", {acquiring, "first", Kind::load, Slip::pretend}, "takes the line for empty when it arrives"},
