@@ -3,16 +3,16 @@
 // with nodes that circulate nobody has to wait for an answer.)
 //
 //   field        holds                                                       written by
-//   tail_        the newest node; null: no thread was here yet               each arrival; the last in line, when it leaves (the one before)
-//   node.state   busy: its owner waits for the lock, or holds it             its owner, always
+//   tail_        the newest node; null: no thread was here yet               each arrival; the last in line, when it leaves (back)
+//   node.state   busy: its owner waits for the lock, or holds it             its owner, and nobody else
 //                free: its owner has released the lock
 //                another node: its owner has left; wait for that one
 //
 //   unlocked: tail_ is null, or the first node from there on that was not left is free. A null tail stands for the usual dummy node,
 //   so all-zero memory is an unlocked lock; the last nodes stay with the lock, and the destructor frees them.
 //
-// A node belongs to its owner, then to its successor: the one who arrived next, or whoever came next if that one has left. Nobody else may look at
-// it: by then it may be a node of another lock, or freed. So a try has to stand in line for a moment, like any other.
+// A node belongs to its owner, then to its successor: whoever arrived next, or inherited it from one who left. Nobody else may look
+// at it, because by then it may be a node of another lock, or freed. So a try too stands in line, for a moment.
 #pragma once
 
 #include <fairlock/element.hpp>
@@ -51,10 +51,10 @@ class ClhLock {
 
   constexpr ClhLock() = default;
   ~ClhLock() {
-    for (Node* last = tail_.load(order::relaxed); last != free();) {
+    for (Node* last = tail_.load(order::relaxed); last != nullptr;) {
       Node* const state = last->state.load(order::relaxed);
       P::destroy(last);
-      last = has_left(state) ? state : free();
+      last = has_left(state) ? state : nullptr;
     }
   }
 
@@ -67,7 +67,7 @@ class ClhLock {
     });
   }
 
-  // Fails where the lock is held, and where another stands in line, though it be about to leave.
+  // Fails also behind somebody who only tries, and is about to leave.
   std::optional<Episode> try_acquire() {
     return arrive([](const auto& state) { return state.load(order::acquire); });
   }
@@ -77,9 +77,9 @@ class ClhLock {
     P::publish(episode.mine->state, free());
   }
 
-  // For tests, and for whoever knows that nobody who was in line ends its thread meanwhile: we do not stand behind the nodes that we look at.
+  // Not in line, we look at nodes that are not ours: for tests, and whoever knows that nobody leaves or ends meanwhile.
   bool locked() const {
-    const Node* last = tail_.load(order::acquire);  // a newcomer's node must be seen as it was made
+    const Node* const last = tail_.load(order::acquire);  // a newcomer's node must be seen as it was made
     if (last == nullptr) return false;
     Node* state = last->state.load(order::acquire);
     while (has_left(state)) state = state->state.load(order::acquire);
@@ -110,19 +110,18 @@ class ClhLock {
       Node* const state = look(before->state);
       if (state == free()) return Episode{mine, before};
       if (state == busy()) break;
-      Nodes::give(before);  // its owner told us and forgot it
+      Nodes::give(before);  // ours, since its owner has left
       before = state;
     }
     leave(mine, before);
     return std::nullopt;
   }
 
-  // If `before` is released just now, that is not lost: it stays free, for the next who looks at it.
   void leave(Node* mine, Node* before) {
-    // The last in line: undo the arrival. Only we could have taken `before`, so it still is what it was; if its owner leaves at the same time, the next
-    // arrival will find that.
+    // The last in line undoes its arrival. Nobody but us could take `before`. Whatever its owner does meanwhile, it says so there,
+    // for the next who looks: it releases, and the lock is free; or it leaves too.
     if (tail_.cas(mine, before, order::acq_rel)) return Nodes::give(mine);
-    P::publish(mine->state, before);  // else it is our successor's, and so is `before`
+    P::publish(mine->state, before);  // to our successor, whose both are now
   }
 
   typename P::template atomic<Node*> tail_;
