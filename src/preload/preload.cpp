@@ -184,17 +184,18 @@ int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   return wait_for(condition, mutex, {});
 }
 
+// A bad time is told before the mutex is unlocked, also by glibc; but over the bridge ours would be by then.
 int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* at) {
+  if (!valid(*at)) return EINVAL;
   if (!OurCondition::ours(condition))
     return wait_over_bridge(mutex, [=](pthread_mutex_t* held) { return glibc::pthread_cond_timedwait(condition, held, at); });
-  if (!valid(*at)) return EINVAL;
   return wait_for(condition, mutex, {.clock = OurCondition::of(condition).clock(), .at = at});
 }
 
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* at) {
+  if (!valid(*at) || !known(clock)) return EINVAL;
   if (!OurCondition::ours(condition))
     return wait_over_bridge(mutex, [=](pthread_mutex_t* held) { return glibc::pthread_cond_clockwait(condition, held, clock, at); });
-  if (!valid(*at) || !known(clock)) return EINVAL;
   return wait_for(condition, mutex, {.clock = clock, .at = at});
 }
 
