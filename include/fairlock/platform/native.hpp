@@ -317,6 +317,17 @@ struct NativeWaiting : NativeMemory<O> {
     return std::nullopt;
   }
 
+  // Looks before it sleeps, as long as that pays. Who stands far back in a line looks in vain, and takes the processor from those who
+  // are next; but most locks cannot tell it where it stands. So it goes by how the thread fared of late: looks in vain halve
+  // the next ones, one that succeeds makes them all worth while again, and so does time.
+  template <class A, class C>
+  static auto await_while_lucky(const A& where, const C& condition, std::memory_order o) -> std::optional<decltype(where.load(o))> {
+    auto& luck = NativeMemory<O>::template local<Luck>();
+    const auto value = await_briefly(where, condition, looks >> luck.in_vain, o);
+    if (value || ++luck.in_vain == Luck::enough) luck.in_vain = 0;
+    return value;
+  }
+
   template <class A, class C, class Pace, Until U>
   static auto await_paced(const A& where, const C& condition, const Pace& pace, const U& until, std::memory_order o, Key = 0)
       -> std::optional<decltype(where.load(o))> {
@@ -383,6 +394,11 @@ struct NativeWaiting : NativeMemory<O> {
   static Sooner<U> patience(const U& until, std::uint64_t nanoseconds) { return {until, now() + nanoseconds}; }
 
  protected:
+  struct Luck {
+    static constexpr unsigned enough = 31;
+    unsigned in_vain;  // waits that had to sleep, one after the other
+  };
+
   // The kernel compares 32 bits. Of a counter they change with every step.
   static const std::atomic<std::uint32_t>& low_half(const std::atomic<std::uint32_t>& word) { return word; }
   static const std::atomic<std::uint32_t>& low_half(const std::atomic<std::uint64_t>& word) {

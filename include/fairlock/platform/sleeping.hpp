@@ -24,7 +24,7 @@ struct Sleeping : Base {
   static auto await_until(const A& where, const C& condition, const U& until, std::memory_order o, Key key)
       -> std::optional<decltype(where.load(o))> {
     if constexpr (Base::looks != 0)
-      if (const auto value = Base::await_briefly(where, condition, Base::looks, o)) return value;
+      if (const auto value = Base::await_while_lucky(where, condition, o)) return value;
     for (;;) {
       const bool satisfied = Chains<Sleeping>::wait_until(key, [&] { return condition(where.load(o)); }, until);
       const auto value = where.load(o);
