@@ -58,9 +58,12 @@ long result_of(void* (*function)(void*), void* argument);  // in a thread of its
 bool has_ended(pthread_t thread);                          // joins it, if so
 
 // A thread that will wait says so, and does nothing else before it waits. `until_blocked` returns when so many more threads as told have
-// said that, and wait: when they sleep or, under a policy that never does, have spun for a while.
+// said that, and sleep. Or have spun for a while, under a policy that never sleeps; or have ended, if that is what they do.
 void will_block(void);
 void until_blocked(int threads);
+
+// How often to repeat what hands a lock over: so often, but less where waiters never sleep, so that each may have to wait for the scheduler.
+long turns(long many);
 
 // --- time ---
 
