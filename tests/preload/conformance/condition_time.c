@@ -167,6 +167,7 @@ static void* waits_until(void* argument) {
   timed->all.waiting = 1;
   const int result = timed->clock == -1 ? pthread_cond_timedwait(&timed->all.condition, &timed->all.mutex, &timed->at)
                                         : pthread_cond_clockwait(&timed->all.condition, &timed->all.mutex, timed->clock, &timed->at);
+  timed->all.returned = 1;
   EQUAL(pthread_mutex_unlock(&timed->all.mutex), 0);
   return (void*)(long)result;
 }
@@ -200,8 +201,9 @@ TEST(condition_timeout_waits_for_the_mutex, "a wait that has timed out returns o
   struct timed timed = {WAITERS, deadline(CLOCK_REALTIME, 5), -1};
   const pthread_t thread = start(waits_until, &timed);
   lock_when_waiting(&timed.all, 1);
+  const int returned = timed.all.returned;  // if it was that late
   nap(15);
-  CHECK(!has_ended(thread));
+  EQUAL(timed.all.returned, returned);
   EQUAL(pthread_mutex_unlock(&timed.all.mutex), 0);
   EQUAL((long)join(thread), ETIMEDOUT);
 }

@@ -99,11 +99,12 @@ void until_blocked(int threads) {
   }
 }
 
-long turns(long many) {
+bool waiters_sleep(void) {
   const char* const waiting = dlsym(RTLD_DEFAULT, "fairlock_preload_waiting");  // of the preloaded object
-  const bool sleeps_at_last = !waiting || strstr(waiting, "park");
-  return sleeps_at_last || many < 20 ? many : many / 20;
+  return !waiting || strstr(waiting, "park");
 }
+
+long turns(long many) { return waiters_sleep() || many < 20 ? many : many / 20; }
 
 // --- time ---
 

@@ -62,6 +62,8 @@ bool has_ended(pthread_t thread);                          // joins it, if so
 void will_block(void);
 void until_blocked(int threads);
 
+bool waiters_sleep(void);  // at last: not under some policies
+
 // How often to repeat what hands a lock over: so often, but less where waiters never sleep, so that each may have to wait for the scheduler.
 long turns(long many);
 
