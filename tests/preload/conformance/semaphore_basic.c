@@ -1,14 +1,8 @@
 // Semaphores: how they are made and destroyed, and what needs no waiting.
-#include "test.h"
+#include "semaphore_ways.h"
 
 #include <limits.h>
 #include <stdatomic.h>
-
-static int value_of(sem_t* semaphore) {
-  int value = -1;
-  EQUAL(sem_getvalue(semaphore, &value), 0);
-  return value;
-}
 
 TEST(semaphore_initial_values, "sem_init gives a semaphore its value, from 0 to SEM_VALUE_MAX") {
   static const unsigned values[] = {0, 1, 2, 1000, SEM_VALUE_MAX - 1, SEM_VALUE_MAX};

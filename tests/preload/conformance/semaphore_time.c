@@ -1,5 +1,5 @@
 // Semaphores: waits with a deadline.
-#include "test.h"
+#include "semaphore_ways.h"
 
 #include <limits.h>
 #include <stdatomic.h>
@@ -8,11 +8,7 @@ static sem_t semaphore;
 
 static void make(unsigned permits) { EQUAL(sem_init(&semaphore, 0, permits), 0); }
 
-static void expect_value(int expected) {
-  int value = -1;
-  EQUAL(sem_getvalue(&semaphore, &value), 0);
-  EQUAL(value, expected);
-}
+static void expect_value(int expected) { EQUAL(value_of(&semaphore), expected); }
 
 TEST(semaphore_timedwait_times_out, "sem_timedwait is ETIMEDOUT when its time has come, not before") {
   make(0);

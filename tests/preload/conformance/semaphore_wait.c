@@ -1,17 +1,11 @@
 // Semaphores: those who wait, and those who post.
-#include "test.h"
+#include "semaphore_ways.h"
 
 #include <stdatomic.h>
 
 enum { many = 8 };
 static sem_t semaphore;
 static atomic_int taken;
-
-static int value_of(sem_t* any) {
-  int value = -1;
-  EQUAL(sem_getvalue(any, &value), 0);
-  return value;
-}
 
 static void* takes(void* unused) {
   will_block();
