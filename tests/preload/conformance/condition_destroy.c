@@ -42,7 +42,7 @@ static void end(const pthread_t* started) {
 
 TEST(condition_destroyed_after_broadcast, "a condition may be destroyed right after a broadcast, and its memory used for something else") {
   static pthread_cond_t condition;
-  for (int turn = 0; turn != 40; ++turn) {
+  for (int turn = 0; turn != turns(40); ++turn) {
     pthread_t started[threads];
     begin(started, &condition, waits);
     EQUAL(pthread_cond_broadcast(&condition), 0);
@@ -56,7 +56,7 @@ TEST(condition_destroyed_after_broadcast, "a condition may be destroyed right af
 
 TEST(condition_destroyed_with_the_mutex_held, "the same while the mutex is still held: destroying does not wait for those who want it") {
   static pthread_cond_t condition;
-  for (int turn = 0; turn != 40; ++turn) {
+  for (int turn = 0; turn != turns(40); ++turn) {
     pthread_t started[threads];
     begin(started, &condition, waits);
     EQUAL(pthread_cond_broadcast(&condition), 0);
@@ -69,7 +69,7 @@ TEST(condition_destroyed_with_the_mutex_held, "the same while the mutex is still
 
 TEST(condition_destroyed_after_signals_to_all, "a condition may be destroyed when as many signals were sent as threads waited") {
   static pthread_cond_t condition;
-  for (int turn = 0; turn != 40; ++turn) {
+  for (int turn = 0; turn != turns(40); ++turn) {
     pthread_t started[threads];
     begin(started, &condition, waits);
     for (int i = 0; i != threads; ++i) EQUAL(pthread_cond_signal(&condition), 0);
@@ -82,7 +82,7 @@ TEST(condition_destroyed_after_signals_to_all, "a condition may be destroyed whe
 
 TEST(condition_unmapped_after_broadcast, "the memory of a condition that is destroyed right after a broadcast may be unmapped") {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  for (int turn = 0; turn != 40; ++turn) {
+  for (int turn = 0; turn != turns(40); ++turn) {
     pthread_t started[threads];
     pthread_cond_t* const condition = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(condition != MAP_FAILED);
@@ -110,7 +110,7 @@ static void* waits_until_a_deadline(void* unused) {
 
 TEST(condition_unmapped_at_a_deadline, "the same if those who wait may be timing out just then") {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  for (int turn = 0; turn != 40; ++turn) {
+  for (int turn = 0; turn != turns(40); ++turn) {
     pthread_t started[threads];
     pthread_cond_t* const condition = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(condition != MAP_FAILED);
@@ -127,7 +127,7 @@ TEST(condition_made_again_after_broadcast, "a condition may be made anew right a
   static pthread_cond_t condition;
   pthread_t before[threads], after[threads];
   begin(before, &condition, waits);
-  for (int turn = 0; turn != 20; ++turn) {
+  for (int turn = 0; turn != turns(20); ++turn) {
     EQUAL(pthread_cond_broadcast(&condition), 0);
     EQUAL(pthread_mutex_unlock(&all.mutex), 0);
     EQUAL(pthread_cond_destroy(&condition), 0);
@@ -181,11 +181,11 @@ static void* asks(void* times) {
 }
 
 TEST(condition_on_the_stack, "a condition on a stack may go as soon as its only waiter has come back") {
-  enum { times = 100 };
+  const long times = turns(100);
   pthread_t askers[3];
-  left = 3 * times;
+  left = (int)(3 * times);
   const pthread_t server = start(serves, NULL);
-  for (int i = 0; i != 3; ++i) askers[i] = start(asks, (void*)(long)times);
+  for (int i = 0; i != 3; ++i) askers[i] = start(asks, (void*)times);
   for (int i = 0; i != 3; ++i) join(askers[i]);
   join(server);
 }
@@ -194,7 +194,7 @@ TEST(condition_shared_destroyed_after_broadcast, "a process-shared condition wit
   pthread_condattr_t attributes;
   EQUAL(pthread_condattr_init(&attributes), 0);
   EQUAL(pthread_condattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED), 0);
-  for (int turn = 0; turn != 20; ++turn) {
+  for (int turn = 0; turn != turns(20); ++turn) {
     struct waiters some = WAITERS;
     pthread_t started[threads];
     EQUAL(pthread_cond_init(&some.condition, &attributes), 0);

@@ -53,10 +53,10 @@ static void expect_all_consumed(int producers, int consumers, long count) {
   EQUAL(sum, producers * (count * (count + 1) / 2));
 }
 
-TEST(condition_queue_one_to_one, "a bounded queue with one producer and one consumer loses nothing") { expect_all_consumed(1, 1, 1000); }
-TEST(condition_queue_many_to_one, "a bounded queue with several producers loses nothing") { expect_all_consumed(4, 1, 100); }
-TEST(condition_queue_one_to_many, "a bounded queue with several consumers loses nothing") { expect_all_consumed(1, 4, 400); }
-TEST(condition_queue_many_to_many, "a bounded queue with several of both loses nothing") { expect_all_consumed(4, 4, 100); }
+TEST(condition_queue_one_to_one, "a bounded queue with one producer and one consumer loses nothing") { expect_all_consumed(1, 1, turns(1000)); }
+TEST(condition_queue_many_to_one, "a bounded queue with several producers loses nothing") { expect_all_consumed(4, 1, turns(100)); }
+TEST(condition_queue_one_to_many, "a bounded queue with several consumers loses nothing") { expect_all_consumed(1, 4, turns(400)); }
+TEST(condition_queue_many_to_many, "a bounded queue with several of both loses nothing") { expect_all_consumed(4, 4, turns(100)); }
 
 // --- a barrier that is used again and again ---
 
@@ -98,7 +98,7 @@ TEST(condition_barrier, "a barrier made of a condition lets nobody go before all
 
 static struct {
   struct waiters all;
-  int readers, writers, most_readers;
+  int readers, writers;
   long value, copy;
 } book = {.all = WAITERS};
 
@@ -143,7 +143,7 @@ TEST(condition_readers_and_writers, "a read-write lock made of a condition keeps
 // --- a latch; what was written before is seen after ---
 
 static struct waiters latch = WAITERS;
-static int written[64];
+static int written[8];
 
 static void* counts_down(void* number) {
   written[(long)number] = (int)(long)number;
@@ -172,7 +172,7 @@ static int turn_of;
 static void* passes_on(void* seat) {
   const int mine = (int)(long)seat;
   EQUAL(pthread_mutex_lock(&latch.mutex), 0);
-  for (int lap = 0; lap != laps; ++lap) {
+  for (int lap = 0; lap != turns(laps); ++lap) {
     while (turn_of % ring != mine) EQUAL(pthread_cond_wait(&seats[mine], &latch.mutex), 0);
     ++turn_of;
     EQUAL(pthread_cond_signal(&seats[turn_of % ring]), 0);
@@ -185,7 +185,7 @@ TEST(condition_ring, "several conditions may share a mutex, and a signal wakes a
   pthread_t threads[ring];
   for (long i = 0; i != ring; ++i) threads[i] = start(passes_on, (void*)i);
   for (int i = 0; i != ring; ++i) join(threads[i]);
-  EQUAL(turn_of, ring * laps);
+  EQUAL(turn_of, ring * turns(laps));
 }
 
 // --- C11's ---

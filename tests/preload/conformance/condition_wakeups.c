@@ -144,12 +144,13 @@ TEST(condition_broadcasts_in_rounds, "threads that come back after a broadcast a
 // Two threads, each of which waits until it is its turn.
 struct game {
   struct waiters all;
-  int turns, player;
+  long turns;
+  int player;
   bool outside;
 };
 
 static void play(struct game* game, int me) {
-  for (int turn = 0; turn != game->turns; ++turn) {
+  for (long turn = 0; turn != game->turns; ++turn) {
     EQUAL(pthread_mutex_lock(&game->all.mutex), 0);
     while (game->player != me) EQUAL(pthread_cond_wait(&game->all.condition, &game->all.mutex), 0);
     game->player = !me;
@@ -165,14 +166,14 @@ static void* plays(void* game) {
 }
 
 TEST(condition_ping_pong, "to release the mutex and to wait is one: no signal in between is lost") {
-  struct game game = {.all = WAITERS, .turns = 2000};
+  struct game game = {.all = WAITERS, .turns = turns(2000)};
   const pthread_t thread = start(plays, &game);
   play(&game, 0);
   join(thread);
 }
 
 TEST(condition_ping_pong_outside, "no signal is lost that is sent after the mutex was unlocked") {
-  struct game game = {.all = WAITERS, .turns = 2000, .outside = true};
+  struct game game = {.all = WAITERS, .turns = turns(2000), .outside = true};
   const pthread_t thread = start(plays, &game);
   play(&game, 0);
   join(thread);
