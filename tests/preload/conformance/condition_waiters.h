@@ -1,0 +1,55 @@
+// Threads that wait on one condition. They count themselves under the mutex: whoever has it, and reads that so many wait, knows them in line.
+#pragma once
+
+#include "test.h"
+
+struct waiters {
+  pthread_mutex_t mutex;
+  pthread_cond_t condition;
+  int waiting, returned;  // now; ever
+  int go;                 // so many may go
+};
+#define WAITERS {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0}
+
+// Waits once, whatever wakes it.
+__attribute__((unused)) static void* waits_once(void* argument) {
+  struct waiters* const all = argument;
+  EQUAL(pthread_mutex_lock(&all->mutex), 0);
+  ++all->waiting;
+  EQUAL(pthread_cond_wait(&all->condition, &all->mutex), 0);
+  --all->waiting;
+  ++all->returned;
+  EQUAL(pthread_mutex_unlock(&all->mutex), 0);
+  return NULL;
+}
+
+// Waits until it may go.
+__attribute__((unused)) static void* waits_to_go(void* argument) {
+  struct waiters* const all = argument;
+  EQUAL(pthread_mutex_lock(&all->mutex), 0);
+  ++all->waiting;
+  while (all->go == 0) EQUAL(pthread_cond_wait(&all->condition, &all->mutex), 0);
+  --all->go;
+  --all->waiting;
+  ++all->returned;
+  EQUAL(pthread_mutex_unlock(&all->mutex), 0);
+  return NULL;
+}
+
+// Locks the mutex when so many wait.
+__attribute__((unused)) static void lock_when_waiting(struct waiters* all, int threads) {
+  for (;; sched_yield()) {
+    EQUAL(pthread_mutex_lock(&all->mutex), 0);
+    if (all->waiting == threads) return;
+    EQUAL(pthread_mutex_unlock(&all->mutex), 0);
+  }
+}
+
+// The same for those who have come back.
+__attribute__((unused)) static void lock_when_returned(struct waiters* all, int threads) {
+  for (;; sched_yield()) {
+    EQUAL(pthread_mutex_lock(&all->mutex), 0);
+    if (all->returned >= threads) return;
+    EQUAL(pthread_mutex_unlock(&all->mutex), 0);
+  }
+}

@@ -1,0 +1,85 @@
+// conformance --list     prints "name<TAB>requirement" for every test
+// conformance NAME       runs that one in this process: no output and status 0 if all is well
+// conformance            runs all of them, two at a time, each in a process that starts afresh (with whatever LD_PRELOAD says), and prints
+//                        a line for each: ok, FAILED, hangs, skipped or died. The status is 1 unless all are ok or skipped.
+#include "test.h"
+
+enum { at_a_time = 2, patience = 20 };  // seconds, after which SIGALRM ends a test
+
+static struct test* tests;
+
+void add_test(struct test* test) {
+  struct test** place = &tests;
+  while (*place && strcmp((*place)->name, test->name) < 0) place = &(*place)->next;
+  test->next = *place;
+  *place = test;
+}
+
+static int run_one(const char* name) {
+  for (struct test* test = tests; test; test = test->next) {
+    if (strcmp(test->name, name) != 0) continue;
+    alarm(patience);
+    test->run();
+    return 0;
+  }
+  fprintf(stderr, "there is no test %s; see --list\n", name);
+  return 2;
+}
+
+struct run {
+  pid_t process;
+  int output, status;
+};
+
+static void begin(struct run* run, const char* name) {
+  run->output = memfd_create(name, MFD_CLOEXEC);
+  run->process = fork();
+  if (run->process != 0) return;
+  setpgid(0, 0);  // so that whatever it leaves behind can be ended
+  dup2(run->output, STDOUT_FILENO);
+  dup2(run->output, STDERR_FILENO);
+  execl("/proc/self/exe", "conformance", name, (char*)NULL);
+  _exit(2);
+}
+
+// Prints the line of a test, with the last line of its output. Returns whether it is in order.
+static bool report(const struct run* run, const char* name) {
+  char text[4096];
+  const ssize_t length = pread(run->output, text, sizeof text - 1, 0);
+  text[length > 0 ? length : 0] = '\0';
+  if (length > 0 && text[length - 1] == '\n') text[length - 1] = '\0';
+  const char* const before = strrchr(text, '\n');
+  const char* const message = before ? before + 1 : text;
+  const int status = WIFEXITED(run->status) ? WEXITSTATUS(run->status) : -1;
+  if (WIFSIGNALED(run->status) && WTERMSIG(run->status) == SIGALRM) printf("hangs %s\n", name);
+  else if (WIFSIGNALED(run->status)) printf("died %s: %s %s\n", name, strsignal(WTERMSIG(run->status)), message);
+  else if (status == 77) printf("skipped %s: %s\n", name, message);
+  else if (status != 0) printf("FAILED %s: %s\n", name, message);
+  else printf("ok %s\n", name);
+  return status == 0 || status == 77;
+}
+
+static int run_all(void) {
+  int count = 0, begun = 0, ended = 0;
+  for (struct test* test = tests; test; test = test->next) ++count;
+  struct run* const runs = calloc((size_t)count, sizeof *runs);
+  for (struct test* next = tests; ended != count; ++ended) {
+    for (; next && begun - ended != at_a_time; next = next->next) begin(&runs[begun++], next->name);
+    int status;
+    const pid_t process = waitpid(-1, &status, 0);
+    kill(-process, SIGKILL);
+    for (int i = 0; i != begun; ++i)
+      if (runs[i].process == process) runs[i].status = status;
+  }
+  bool well = true;
+  const struct run* run = runs;
+  for (struct test* test = tests; test; test = test->next) well &= report(run++, test->name);
+  return well ? 0 : 1;
+}
+
+int main(int count, char** arguments) {
+  if (count == 1) return run_all();
+  if (strcmp(arguments[1], "--list") != 0) return run_one(arguments[1]);
+  for (struct test* test = tests; test; test = test->next) printf("%s\t%s\n", test->name, test->requirement);
+  return 0;
+}

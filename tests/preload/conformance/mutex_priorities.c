@@ -1,0 +1,122 @@
+// Mutexes with a priority protocol, which are left to glibc and the kernel.
+#include "kinds.h"
+
+static void make_inherit(int type) { make(type, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED, PTHREAD_PROCESS_PRIVATE); }
+
+TEST(inherit_recursive, "a mutex with PTHREAD_PRIO_INHERIT can be recursive") {
+  make_inherit(PTHREAD_MUTEX_RECURSIVE);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(pthread_mutex_trylock(mutex), 0);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(result_of(tries, NULL), EBUSY);
+  EQUAL(result_of(unlocks, NULL), EPERM);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(result_of(tries, NULL), 0);
+}
+
+TEST(inherit_errorcheck, "a mutex with PTHREAD_PRIO_INHERIT can be an errorcheck one") {
+  make_inherit(PTHREAD_MUTEX_ERRORCHECK);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(pthread_mutex_lock(mutex), EDEADLK);
+  EQUAL(result_of(unlocks, NULL), EPERM);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(pthread_mutex_unlock(mutex), EPERM);
+}
+
+static pthread_mutex_t replaced = PTHREAD_MUTEX_INITIALIZER;
+static long count;
+
+static void* increments_in_both(void* times) {
+  for (long i = 0; i != (long)times; ++i) {
+    pthread_mutex_t* const locks[] = {mutex, &replaced};
+    EQUAL(pthread_mutex_lock(locks[0]), 0);
+    EQUAL(pthread_mutex_lock(locks[1]), 0);
+    ++count;
+    EQUAL(pthread_mutex_unlock(locks[i % 2]), 0);
+    EQUAL(pthread_mutex_unlock(locks[1 - i % 2]), 0);
+  }
+  return NULL;
+}
+
+static void use_beside_replaced(void) {
+  pthread_t threads[4];
+  const long each = turns(200);
+  for (int i = 0; i != 4; ++i) threads[i] = start(increments_in_both, (void*)each);
+  for (int i = 0; i != 4; ++i) join(threads[i]);
+  EQUAL(count, 4 * each);
+}
+
+TEST(inherit_beside_others, "a mutex with PTHREAD_PRIO_INHERIT and one without can be locked together") {
+  make_inherit(PTHREAD_MUTEX_NORMAL);
+  use_beside_replaced();
+}
+
+TEST(robust_beside_others, "a robust mutex and one that is not can be locked together") {
+  make(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST, PTHREAD_PROCESS_PRIVATE);
+  use_beside_replaced();
+}
+
+// --- with a ceiling ---
+
+static void make_protect(int ceiling) {
+  pthread_mutexattr_t attributes;
+  EQUAL(pthread_mutexattr_init(&attributes), 0);
+  EQUAL(pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_PROTECT), 0);
+  EQUAL(pthread_mutexattr_setprioceiling(&attributes, ceiling), 0);
+  EQUAL(pthread_mutex_init(mutex, &attributes), 0);
+}
+
+// Only threads with a real-time priority can be raised to a ceiling.
+static void get_priority(int priority) {
+  const struct sched_param parameters = {.sched_priority = priority};
+  if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) != 0) SKIP("not allowed to have a real-time priority");
+}
+
+TEST(protect_ceiling, "a mutex with PTHREAD_PRIO_PROTECT has the ceiling that it was given") {
+  int ceiling = -1;
+  make_protect(7);
+  EQUAL(pthread_mutex_getprioceiling(mutex, &ceiling), 0);
+  EQUAL(ceiling, 7);
+}
+
+TEST(protect_locks, "a mutex with PTHREAD_PRIO_PROTECT is locked, tried and unlocked as any other") {
+  get_priority(1);
+  make_protect(3);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(pthread_mutex_trylock(mutex), EBUSY);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(pthread_mutex_trylock(mutex), 0);
+  EQUAL(pthread_mutex_destroy(mutex), EBUSY);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(pthread_mutex_destroy(mutex), 0);
+}
+
+TEST(protect_raises, "the owner of a mutex with PTHREAD_PRIO_PROTECT has at least the priority of the ceiling") {
+  struct sched_param parameters;
+  get_priority(1);
+  make_protect(3);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(sched_getparam(0, &parameters), 0);
+  EQUAL(parameters.sched_priority, 3);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(sched_getparam(0, &parameters), 0);
+  EQUAL(parameters.sched_priority, 1);
+}
+
+TEST(protect_too_high, "a thread whose priority is above the ceiling is told EINVAL") {
+  get_priority(3);
+  make_protect(1);
+  EQUAL(pthread_mutex_lock(mutex), EINVAL);
+  EQUAL(pthread_mutex_trylock(mutex), EINVAL);
+}
+
+TEST(protect_new_ceiling, "pthread_mutex_setprioceiling sets another ceiling, and tells the one before") {
+  int before = -1;
+  get_priority(1);
+  make_protect(3);
+  EQUAL(pthread_mutex_setprioceiling(mutex, 5, &before), 0);
+  EQUAL(before, 3);
+  EQUAL(pthread_mutex_getprioceiling(mutex, &before), 0);
+  EQUAL(before, 5);
+  EQUAL(pthread_mutex_setprioceiling(mutex, 1000, &before), EINVAL);
+}

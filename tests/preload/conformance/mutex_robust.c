@@ -1,0 +1,117 @@
+// Robust mutexes, which are left to glibc: they tell that their owner has ended.
+#include "kinds.h"
+
+static void make_robust(int type) { make(type, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST, PTHREAD_PROCESS_PRIVATE); }
+
+TEST(robust_owner_dead, "who locks a robust mutex whose owner has ended gets it, and is told EOWNERDEAD; made consistent it is as before") {
+  make_robust(PTHREAD_MUTEX_NORMAL);
+  join(start(locks_and_ends, NULL));
+  EQUAL(pthread_mutex_lock(mutex), EOWNERDEAD);
+  EQUAL(result_of(tries, NULL), EBUSY);
+  EQUAL(pthread_mutex_consistent(mutex), 0);
+  EQUAL(pthread_mutex_consistent(mutex), EINVAL);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(pthread_mutex_destroy(mutex), 0);
+}
+
+TEST(robust_owner_dead_try, "so does pthread_mutex_trylock") {
+  make_robust(PTHREAD_MUTEX_NORMAL);
+  join(start(locks_and_ends, NULL));
+  EQUAL(pthread_mutex_trylock(mutex), EOWNERDEAD);
+  EQUAL(pthread_mutex_consistent(mutex), 0);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(pthread_mutex_trylock(mutex), 0);
+}
+
+TEST(robust_owner_dead_timed, "so do pthread_mutex_timedlock and pthread_mutex_clocklock") {
+  const struct timespec later = deadline(CLOCK_REALTIME, 60000);
+  make_robust(PTHREAD_MUTEX_NORMAL);
+  join(start(locks_and_ends, NULL));
+  EQUAL(pthread_mutex_timedlock(mutex, &later), EOWNERDEAD);
+  EQUAL(pthread_mutex_consistent(mutex), 0);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  join(start(locks_and_ends, NULL));
+  EQUAL(pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &later), EOWNERDEAD);
+}
+
+static sem_t may_end;
+
+static void* locks_and_ends_when_told(void* unused) {
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  will_block();
+  EQUAL(sem_wait(&may_end), 0);
+  return unused;
+}
+
+static void* inherits(void* unused) {
+  (void)unused;
+  will_block();
+  return (void*)(long)pthread_mutex_lock(mutex);
+}
+
+TEST(robust_owner_dies_while_others_wait, "who waits for a robust mutex when its owner ends is told EOWNERDEAD") {
+  make_robust(PTHREAD_MUTEX_NORMAL);
+  EQUAL(sem_init(&may_end, 0, 0), 0);
+  const pthread_t owner = start(locks_and_ends_when_told, NULL);
+  until_blocked(1);
+  const pthread_t heir = start(inherits, NULL);
+  until_blocked(1);
+  EQUAL(sem_post(&may_end), 0);
+  join(owner);
+  EQUAL((long)join(heir), EOWNERDEAD);
+}
+
+TEST(robust_not_recoverable, "a robust mutex that is unlocked without being made consistent is ENOTRECOVERABLE for ever, until it is initialised again") {
+  make_robust(PTHREAD_MUTEX_NORMAL);
+  join(start(locks_and_ends, NULL));
+  EQUAL(pthread_mutex_lock(mutex), EOWNERDEAD);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(pthread_mutex_lock(mutex), ENOTRECOVERABLE);
+  EQUAL(result_of(locks_and_ends, NULL), ENOTRECOVERABLE);
+  EQUAL(pthread_mutex_trylock(mutex), ENOTRECOVERABLE);
+  EQUAL(pthread_mutex_destroy(mutex), 0);
+  make_robust(PTHREAD_MUTEX_NORMAL);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+}
+
+TEST(robust_consistent_too_early, "pthread_mutex_consistent says EINVAL of a robust mutex whose owner has not ended") {
+  make_robust(PTHREAD_MUTEX_NORMAL);
+  EQUAL(pthread_mutex_consistent(mutex), EINVAL);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(pthread_mutex_consistent(mutex), EINVAL);
+}
+
+TEST(robust_recursive, "a robust mutex can be recursive") {
+  make_robust(PTHREAD_MUTEX_RECURSIVE);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(result_of(tries, NULL), EBUSY);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(pthread_mutex_unlock(mutex), EPERM);
+}
+
+TEST(robust_errorcheck, "a robust mutex can be an errorcheck one") {
+  make_robust(PTHREAD_MUTEX_ERRORCHECK);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(pthread_mutex_lock(mutex), EDEADLK);
+  EQUAL(result_of(unlocks, NULL), EPERM);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+}
+
+static pthread_mutex_t replaced = PTHREAD_MUTEX_INITIALIZER;
+
+static void* ends_with_both(void* unused) {
+  EQUAL(pthread_mutex_lock(&replaced), 0);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  return unused;
+}
+
+TEST(robust_beside_stalled, "a thread that ends with both leaves the robust mutex to others, and the other one locked") {
+  make_robust(PTHREAD_MUTEX_NORMAL);
+  join(start(ends_with_both, NULL));
+  EQUAL(pthread_mutex_lock(mutex), EOWNERDEAD);
+  EQUAL(pthread_mutex_trylock(&replaced), EBUSY);
+}

@@ -1,0 +1,193 @@
+// pthread_mutex_timedlock and pthread_mutex_clocklock.
+#include "kinds.h"
+
+#include <limits.h>
+
+FOR_EVERY_MUTEX(mutex_timed_free, "a timed lock takes a free mutex, though the deadline has passed") {
+  const struct timespec past = deadline(CLOCK_REALTIME, -1000), ago = {0, 0};
+  EQUAL(pthread_mutex_timedlock(mutex, &past), 0);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(pthread_mutex_timedlock(mutex, &ago), 0);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(pthread_mutex_clocklock(mutex, CLOCK_REALTIME, &past), 0);
+  EQUAL(result_of(tries, NULL), EBUSY);
+}
+
+FOR_EACH_KIND(mutex_clocked_free, "pthread_mutex_clocklock with CLOCK_MONOTONIC takes a free mutex, though the deadline has passed") {
+  const struct timespec past = deadline(CLOCK_MONOTONIC, -1000);
+  EQUAL(pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &past), 0);
+  EQUAL(result_of(tries, NULL), EBUSY);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+}
+
+FOR_EVERY_MUTEX(mutex_timed_past, "a timed lock whose deadline has passed says ETIMEDOUT if another thread has the mutex") {
+  struct timespec past = deadline(CLOCK_REALTIME, -1), long_ago = {1, 0};
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(result_of(locks_until, &past), ETIMEDOUT);
+  EQUAL(result_of(locks_until, &long_ago), ETIMEDOUT);
+}
+
+FOR_EACH_KIND(mutex_timed_before_the_epoch, "a timed lock with a negative tv_sec says ETIMEDOUT if another thread has the mutex") {
+  struct timespec before = {-1, 0}, long_before = {LONG_MIN, 999999999};
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(result_of(locks_until, &before), ETIMEDOUT);
+  EQUAL(result_of(locks_until, &long_before), ETIMEDOUT);
+}
+
+FOR_EVERY_MUTEX(mutex_timed_waits, "pthread_mutex_timedlock says ETIMEDOUT at the deadline by CLOCK_REALTIME, and not before") {
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  struct timespec soon = deadline(CLOCK_REALTIME, 15);
+  EQUAL(result_of(locks_until, &soon), ETIMEDOUT);
+  CHECK(has_passed(CLOCK_REALTIME, soon));
+}
+
+struct clocked {
+  clockid_t clock;
+  struct timespec at;
+};
+
+static void* clocklocks(void* how) {
+  const struct clocked* const clocked = how;
+  const long result = pthread_mutex_clocklock(mutex, clocked->clock, &clocked->at);
+  if (result == 0) EQUAL(pthread_mutex_unlock(mutex), 0);
+  return (void*)result;
+}
+
+static void* waits_by_clock(void* how) {
+  will_block();
+  return clocklocks(how);
+}
+
+FOR_EACH_KIND(mutex_clocked_waits_realtime, "pthread_mutex_clocklock says ETIMEDOUT at the deadline by CLOCK_REALTIME, and not before") {
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  struct clocked soon = {CLOCK_REALTIME, deadline(CLOCK_REALTIME, 15)};
+  EQUAL(result_of(clocklocks, &soon), ETIMEDOUT);
+  CHECK(has_passed(CLOCK_REALTIME, soon.at));
+}
+
+FOR_EACH_KIND(mutex_clocked_waits_monotonic, "pthread_mutex_clocklock says ETIMEDOUT at the deadline by CLOCK_MONOTONIC, and not before") {
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  struct clocked soon = {CLOCK_MONOTONIC, deadline(CLOCK_MONOTONIC, 15)}, past = {CLOCK_MONOTONIC, {0, 1}}, before = {CLOCK_MONOTONIC, {-1, 1}};
+  EQUAL(result_of(clocklocks, &soon), ETIMEDOUT);
+  CHECK(has_passed(CLOCK_MONOTONIC, soon.at));
+  EQUAL(result_of(clocklocks, &past), ETIMEDOUT);
+  EQUAL(result_of(clocklocks, &before), ETIMEDOUT);
+}
+
+FOR_EACH_KIND(mutex_timed_in_time, "timed locks return with the mutex if it is unlocked before their deadline") {
+  struct timespec later = deadline(CLOCK_REALTIME, 60000);
+  struct clocked much_later = {CLOCK_MONOTONIC, deadline(CLOCK_MONOTONIC, 60000)};
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  const pthread_t one = start(waits_until, &later), other = start(waits_by_clock, &much_later);
+  until_blocked(2);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL((long)join(one), 0);
+  EQUAL((long)join(other), 0);
+}
+
+FOR_EACH_KIND(mutex_timed_almost_for_ever, "a timed lock whose deadline is the latest that can be told waits") {
+  struct timespec never = {LONG_MAX, 999999999};
+  struct clocked as_never = {CLOCK_MONOTONIC, never};
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  const pthread_t one = start(waits_until, &never), other = start(waits_by_clock, &as_never);
+  until_blocked(2);
+  CHECK(!has_ended(one));
+  CHECK(!has_ended(other));
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL((long)join(one), 0);
+  EQUAL((long)join(other), 0);
+}
+
+FOR_EVERY_MUTEX(mutex_timed_invalid, "a timed lock that would block says EINVAL if tv_nsec is not from 0 to 999999999") {
+  struct timespec negative = {0, -1}, large = {0, 1000000000}, later = deadline(CLOCK_REALTIME, 60000);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(result_of(locks_until, &negative), EINVAL);
+  EQUAL(result_of(locks_until, &large), EINVAL);
+  later.tv_nsec = 1000000000;
+  EQUAL(result_of(locks_until, &later), EINVAL);
+}
+
+FOR_EACH_KIND(mutex_timed_invalid_but_free, "a timed lock takes a free mutex, whatever tv_nsec is") {
+  const struct timespec negative = {0, -1}, large = {0, 1000000000};
+  EQUAL(pthread_mutex_timedlock(mutex, &negative), 0);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &large), 0);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+}
+
+FOR_EACH_KIND(mutex_clocked_invalid, "pthread_mutex_clocklock that would block says EINVAL if tv_nsec is not from 0 to 999999999") {
+  struct clocked negative = {CLOCK_MONOTONIC, {0, -1}}, large = {CLOCK_MONOTONIC, {60, 1000000000}}, real = {CLOCK_REALTIME, {0, 1000000000}};
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(result_of(clocklocks, &negative), EINVAL);
+  EQUAL(result_of(clocklocks, &large), EINVAL);
+  EQUAL(result_of(clocklocks, &real), EINVAL);
+}
+
+FOR_EACH_KIND(mutex_clocked_unknown_clock, "pthread_mutex_clocklock says EINVAL for a clock other than CLOCK_REALTIME and CLOCK_MONOTONIC, and does not lock") {
+  const struct timespec at = {60, 0};
+  const clockid_t clocks[] = {CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID, CLOCK_BOOTTIME, CLOCK_TAI, CLOCK_MONOTONIC_RAW, -1, 1000};
+  for (size_t i = 0; i != sizeof clocks / sizeof *clocks; ++i) EQUAL(pthread_mutex_clocklock(mutex, clocks[i], &at), EINVAL);
+  EQUAL(pthread_mutex_trylock(mutex), 0);
+  struct clocked unknown = {CLOCK_PROCESS_CPUTIME_ID, at};
+  EQUAL(result_of(clocklocks, &unknown), EINVAL);
+}
+
+// --- who gives up leaves the others in order ---
+
+// Four wait, and those of `leaving` give up: bit i is the i-th.
+static void leave(unsigned leaving) {
+  pthread_t threads[4];
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  struct timespec soon = deadline(CLOCK_REALTIME, 20), never = {LONG_MAX, 0};
+  for (int i = 0; i != 4; ++i) {
+    threads[i] = start(waits_until, leaving >> i & 1 ? &soon : &never);
+    until_blocked(1);
+  }
+  for (int i = 0; i != 4; ++i)
+    if (leaving >> i & 1) EQUAL((long)join(threads[i]), ETIMEDOUT);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  for (int i = 0; i != 4; ++i)
+    if (!(leaving >> i & 1)) EQUAL((long)join(threads[i]), 0);
+  EQUAL(pthread_mutex_trylock(mutex), 0);
+}
+
+FOR_EACH_KIND(mutex_first_gives_up, "if the first who waits gives up, the others get the mutex") { leave(1); }
+FOR_EACH_KIND(mutex_middle_gives_up, "if those in the middle give up, the others get the mutex") { leave(6); }
+FOR_EACH_KIND(mutex_last_gives_up, "if the last who waits gives up, the others get the mutex") { leave(8); }
+FOR_EACH_KIND(mutex_every_other_gives_up, "if every other one gives up, the others get the mutex") { leave(5); }
+FOR_EACH_KIND(mutex_all_give_up, "if all who wait give up, the mutex is free when it is unlocked") { leave(15); }
+
+static void* gives_up_again_and_again(void* unused) {
+  const struct timespec past = {1, 0};
+  for (int i = 0; i != 3000; ++i) EQUAL(pthread_mutex_timedlock(mutex, &past), ETIMEDOUT);
+  for (int i = 0; i != 50; ++i) {
+    const struct timespec soon = deadline(CLOCK_REALTIME, 0);
+    EQUAL(pthread_mutex_timedlock(mutex, &soon), ETIMEDOUT);
+  }
+  return unused;
+}
+
+FOR_EACH_KIND(mutex_gives_up_many_times, "thousands who gave up leave nothing behind") {
+  const struct timespec past = {1, 0};
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  const pthread_t thread = start(gives_up_again_and_again, NULL);
+  join(thread);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(pthread_mutex_timedlock(mutex, &past), 0);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL(pthread_mutex_destroy(mutex), 0);
+}
+
+FOR_EACH_KIND(mutex_timed_races_with_unlock, "a timed lock that is unlocked at its deadline either has the mutex or has not, and it is in order") {
+  for (long i = 0; i != 20; ++i) {
+    EQUAL(pthread_mutex_lock(mutex), 0);
+    struct timespec soon = deadline(CLOCK_REALTIME, 1);
+    const pthread_t thread = start(locks_until, &soon);
+    while (!has_passed(CLOCK_REALTIME, soon)) sched_yield();
+    EQUAL(pthread_mutex_unlock(mutex), 0);
+    const long result = (long)join(thread);
+    CHECK(result == 0 || result == ETIMEDOUT);
+    EQUAL(pthread_mutex_trylock(mutex), 0);
+    EQUAL(pthread_mutex_unlock(mutex), 0);
+  }
+}

@@ -1,0 +1,190 @@
+// Threads that come and go, and what runs at their end.
+#include "kinds.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+
+static long count;
+
+static void* increments(void* unused) {
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  ++count;
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  return unused;
+}
+
+TEST(threads_ten_thousand, "ten thousand threads, a few at a time, each lock a mutex once") {
+  pthread_t threads[4];
+  for (int i = 0; i != 2500; ++i) {
+    for (int j = 0; j != 4; ++j) threads[j] = start(increments, NULL);
+    for (int j = 0; j != 4; ++j) join(threads[j]);
+  }
+  EQUAL(count, 10000);
+}
+
+TEST(threads_two_hundred_wait, "two hundred threads wait for one mutex, and all get it") {
+  pthread_t threads[200];
+  int passed = 0;
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  for (int i = 0; i != turns(200); ++i) threads[i] = start(passes, &passed);
+  until_blocked((int)turns(200));
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  for (int i = 0; i != turns(200); ++i) join(threads[i]);
+  EQUAL(passed, turns(200));
+}
+
+TEST(threads_detached, "detached threads lock, too") {
+  pthread_attr_t attributes;
+  EQUAL(pthread_attr_init(&attributes), 0);
+  EQUAL(pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED), 0);
+  for (int i = 0; i != 20; ++i) {
+    pthread_t thread;
+    EQUAL(pthread_create(&thread, &attributes, increments, NULL), 0);
+  }
+  for (long seen = 0; seen != 20; nap(0)) {
+    EQUAL(pthread_mutex_lock(mutex), 0);
+    seen = count;
+    EQUAL(pthread_mutex_unlock(mutex), 0);
+  }
+}
+
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static sem_t semaphore;
+static bool told;
+
+static void* waits_for_all(void* unused) {
+  struct timespec soon = deadline(CLOCK_REALTIME, 2);
+  pthread_mutex_timedlock(mutex, &soon);
+  sem_timedwait(&semaphore, &soon);
+  passes(NULL);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  will_block();
+  while (!told) EQUAL(pthread_cond_wait(&condition, mutex), 0);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  will_block();
+  EQUAL(sem_wait(&semaphore), 0);
+  return unused;
+}
+
+TEST(threads_with_small_stacks, "a thread with the smallest stack that there is can wait for a mutex, a condition and a semaphore") {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  EQUAL(pthread_attr_init(&attributes), 0);
+  EQUAL(pthread_attr_setstacksize(&attributes, (size_t)sysconf(_SC_THREAD_STACK_MIN)), 0);
+  EQUAL(sem_init(&semaphore, 0, 0), 0);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(pthread_create(&thread, &attributes, waits_for_all, NULL), 0);
+  until_blocked(1);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  until_blocked(1);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  told = true;
+  EQUAL(pthread_cond_signal(&condition), 0);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  until_blocked(1);
+  EQUAL(sem_post(&semaphore), 0);
+  join(thread);
+}
+
+// --- destructors of thread-specific data ---
+
+static pthread_key_t key;
+
+static void lock_at_end(void* rounds) {
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  ++count;
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  if (rounds != (void*)1) EQUAL(pthread_setspecific(key, (void*)((long)rounds - 1)), 0);  // so that there will be another round
+}
+
+static void* has_specific_data(void* rounds) {
+  EQUAL(pthread_setspecific(key, rounds), 0);
+  return NULL;
+}
+
+FOR_EACH_KIND(threads_key_destructor, "the destructor of a key may lock, in a thread that has never locked before") {
+  EQUAL(pthread_key_create(&key, lock_at_end), 0);
+  for (int i = 0; i != 10; ++i) join(start(has_specific_data, (void*)1));
+  EQUAL(count, 10);
+}
+
+FOR_EACH_KIND(threads_key_destructor_rounds, "destructors may lock in each of their rounds, the last one too") {
+  EQUAL(pthread_key_create(&key, lock_at_end), 0);
+  pthread_t threads[4];
+  for (int i = 0; i != 4; ++i) threads[i] = start(has_specific_data, (void*)PTHREAD_DESTRUCTOR_ITERATIONS);
+  for (int i = 0; i != 4; ++i) join(threads[i]);
+  EQUAL(count, 4 * PTHREAD_DESTRUCTOR_ITERATIONS);
+}
+
+static void unlock_at_end(void* held) { EQUAL(pthread_mutex_unlock(held), 0); }
+
+static void* locks_for_destructor(void* unused) {
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(pthread_setspecific(key, mutex), 0);
+  return unused;
+}
+
+FOR_EACH_KIND(threads_unlock_in_destructor, "a mutex that the thread still has can be unlocked in a destructor") {
+  EQUAL(pthread_key_create(&key, unlock_at_end), 0);
+  for (int i = 0; i != 10; ++i) {
+    join(start(locks_for_destructor, NULL));
+    EQUAL(result_of(tries, NULL), 0);
+  }
+}
+
+static void wait_at_end(void* unused) {
+  (void)unused;
+  passes(NULL);
+}
+
+static void* ends(void* unused) {
+  EQUAL(pthread_setspecific(key, "once"), 0);
+  return unused;
+}
+
+FOR_EACH_KIND(threads_wait_in_destructor, "a destructor may wait for a mutex that another thread has") {
+  EQUAL(pthread_key_create(&key, wait_at_end), 0);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  const pthread_t one = start(ends, NULL), other = start(ends, NULL);
+  until_blocked(2);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  join(one);
+  join(other);
+}
+
+static void lock_when_cancelled(void* unused) {
+  (void)unused;
+  increments(NULL);
+}
+
+static void* cancelled(void* unused) {
+  pthread_cleanup_push(lock_when_cancelled, NULL);
+  will_block();
+  for (;;) pause();
+  pthread_cleanup_pop(0);
+  return unused;
+}
+
+FOR_EACH_KIND(threads_cleanup_locks, "the cleanup handler of a cancelled thread may lock and unlock") {
+  const pthread_t thread = start(cancelled, NULL);
+  until_blocked(1);
+  EQUAL(pthread_cancel(thread), 0);
+  CHECK(join(thread) == PTHREAD_CANCELED);
+  EQUAL(count, 1);
+  EQUAL(pthread_mutex_trylock(mutex), 0);
+}
+
+static void* exits_process(void* first) {
+  join(*(pthread_t*)first);
+  increments(NULL);
+  exit(count == 1 ? 0 : 1);
+}
+
+TEST(threads_main_exits, "when the first thread has ended by pthread_exit, and with a mutex in hand, the others go on") {
+  static pthread_t self;
+  static pthread_mutex_t in_hand = PTHREAD_MUTEX_INITIALIZER;
+  self = pthread_self();
+  EQUAL(pthread_mutex_lock(&in_hand), 0);
+  start(exits_process, &self);
+  pthread_exit(NULL);
+}

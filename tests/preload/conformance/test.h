@@ -1,0 +1,87 @@
+// A test is TEST(name, "the requirement") { ... }. It has a process to itself (main.c), so it need not clean up, and hangs and crashes are its own.
+//
+// A failed check prints where and what, and ends the process, from whichever thread. In a child of a fork that ends the child: see `in_child`.
+#pragma once
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct test {
+  const char *name, *requirement;
+  void (*run)(void);
+  struct test* next;
+};
+void add_test(struct test* test);
+
+// The record has external linkage, so that a name can be given only once.
+#define TEST(name, requirement) \
+  static void run_##name(void); \
+  struct test test_##name = {#name, requirement, run_##name, NULL}; \
+  __attribute__((constructor)) static void add_##name(void) { add_test(&test_##name); } \
+  static void run_##name(void)
+
+__attribute__((noreturn, format(printf, 3, 4))) void fail(const char* file, int line, const char* format, ...);
+__attribute__((noreturn)) void skip(const char* why);
+
+#define CHECK(condition) ((condition) ? (void)0 : fail(__FILE__, __LINE__, "%s", #condition))
+#define EQUAL(actual, expected) check_equal(__FILE__, __LINE__, #actual, actual, #expected, expected)
+#define EXPECT_ERRNO(call, error) check_errno(__FILE__, __LINE__, #call, (errno = 0, call), #error, error)
+#define SKIP(why) skip(why)
+
+void check_equal(const char* file, int line, const char* what, long actual, const char* how, long expected);
+void check_errno(const char* file, int line, const char* what, long result, const char* how, int error);
+
+// --- threads ---
+
+pthread_t start(void* (*function)(void*), void* argument);
+void* join(pthread_t thread);
+long result_of(void* (*function)(void*), void* argument);  // in a thread of its own, which has ended then
+bool has_ended(pthread_t thread);                          // joins it, if so
+
+// A thread that will wait says so, and does nothing else before it waits. `until_blocked` returns when so many more threads as told have
+// said that, and sleep. Or have spun for a while, under a policy that never sleeps; or have ended, if that is what they do.
+void will_block(void);
+void until_blocked(int threads);
+
+bool waiters_sleep(void);  // at last: not under some policies
+
+// How often to repeat what hands a lock over: so often, but less where waiters never sleep, so that each may have to wait for the scheduler.
+long turns(long many);
+
+// --- time ---
+
+struct timespec deadline(clockid_t clock, long milliseconds);  // from now; a negative one has passed
+bool has_passed(clockid_t clock, struct timespec at);
+void nap(long milliseconds);
+
+// --- processes ---
+
+pid_t in_child(void (*function)(void));  // forks; the child calls it, and ends well if that returns
+void ends_well(pid_t child);             // waits for it
+
+// --- mutexes ---
+
+pthread_mutex_t made(int type);  // PTHREAD_MUTEX_NORMAL ..., as yet unused, so that it may be copied
+
+#ifdef __cplusplus
+}
+#endif

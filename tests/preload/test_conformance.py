@@ -1,0 +1,90 @@
+"""What POSIX requires of mutexes, conditions and semaphores, one by one: with every lock it is as with glibc."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from fairlock import lock_stats, preload
+
+SOURCES = Path(__file__).parent / "conformance"
+FLAGS = ["-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]
+OTHER_WAITINGS = [waiting for waiting in preload.waitings() if waiting != preload.DEFAULT_WAITING]
+
+Outcomes = dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compile the suite: without its C++ part, if there is no compiler for that."""
+    c, cpp = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
+    if shutil.which(c) is None:
+        pytest.skip("there is no C compiler")
+    folder = tmp_path_factory.mktemp("conformance")
+
+    def compile_with(compiler: str, *arguments: str | Path) -> None:
+        command = [compiler, *FLAGS, *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=folder)
+        assert done.returncode == 0, done.stderr
+
+    for library in (SOURCES / "libraries").glob("*.c"):
+        compile_with(c, "-shared", "-fPIC", "-std=gnu11", library, "-o", f"lib{library.stem}.so")
+    compile_with(c, "-c", "-std=gnu11", *SOURCES.glob("*.c"))
+    if shutil.which(cpp) is not None:
+        compile_with(cpp, "-c", "-std=c++20", *SOURCES.glob("*.cpp"))
+    linker = cpp if shutil.which(cpp) else c
+    compile_with(linker, *folder.glob("*.o"), "-L.", "-learly", "-Wl,-rpath,$ORIGIN", "-ldl", "-o", "conformance")
+    return folder / "conformance"
+
+
+def outcomes(program: Path, environment: Mapping[str, str]) -> Outcomes:
+    """Run all tests; return what became of each, by name."""
+    done = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=1200, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    found = {}
+    for line in done.stdout.splitlines():
+        what, _, rest = line.partition(" ")
+        name, _, message = rest.partition(": ")
+        found[name] = f"{what}: {message}" if message else what
+    return found
+
+
+@pytest.fixture(scope="session")
+def glibc(program: Path) -> Outcomes:
+    return outcomes(program, preload.environment(preload.GLIBC))
+
+
+def test_every_test_has_its_own_name_and_a_requirement(program: Path) -> None:
+    done = subprocess.run([program, "--list"], capture_output=True, text=True, timeout=60, check=True)
+    names, requirements = zip(*(line.split("\t") for line in done.stdout.splitlines()), strict=True)
+    assert len(names) >= 120
+    assert len(set(names)) == len(names)
+    assert all(len(requirement) > 20 for requirement in requirements)
+
+
+def test_glibc_passes(glibc: Outcomes) -> None:
+    assert {name: what for name, what in glibc.items() if what != "ok" and not what.startswith("skipped")} == {}
+
+
+@pytest.mark.parametrize("lock", preload.locks())
+def test_a_lock_comes_out_as_glibc_does(program: Path, glibc: Outcomes, lock: str) -> None:
+    assert outcomes(program, preload.environment(lock)) == glibc
+
+
+@pytest.mark.parametrize("lock", [preload.GLIBC, preload.DEFAULT_LOCK])
+def test_so_it_does_with_statistics(program: Path, glibc: Outcomes, lock: str, tmp_path: Path) -> None:
+    environment = preload.preloading(lock_stats.library(), preload.environment(lock))
+    assert outcomes(program, {**environment, "FAIRLOCK_STATS": str(tmp_path / "process")}) == glibc
+
+
+@pytest.mark.preload
+@pytest.mark.slow
+@pytest.mark.parametrize("waiting", OTHER_WAITINGS)
+@pytest.mark.parametrize("lock", preload.locks())
+def test_so_it_does_with_every_waiting_policy(program: Path, glibc: Outcomes, lock: str, waiting: str) -> None:
+    assert outcomes(program, preload.environment(lock, waiting)) == glibc
