@@ -145,12 +145,12 @@ class Seen:
         self._seen = self._file is None
 
     def wait(self, pid: int) -> None:
+        """Look until it is seen, or the process, a child of ours, has ended. Within `exec` there is nothing to see."""
         until = time.monotonic() + PATIENCE
         while not self._seen and time.monotonic() < until:
-            maps = maps_of(pid)
-            if not maps:
+            self._seen = str(self._file) in maps_of(pid)
+            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
                 return
-            self._seen = str(self._file) in maps
             time.sleep(0.001)
 
     def confirm(self, words: Sequence[object]) -> None:
