@@ -50,7 +50,9 @@ def run(trial: Trial) -> str:
         rate = number(r"transactions: +\d+ +\(([\d.]+) per sec", output)
         demand(number(r"reconnects: +(\d+)", output), 0, "reconnects")
         for table in ("sbtest.sbtest1", "sbtest.sbtest2"):
-            demand(ask(f"SELECT COUNT(*) FROM {table}"), str(ROWS), f"rows of {table}")  # each deletes one and inserts it
+            demand(
+                ask(f"SELECT COUNT(*) FROM {table}"), str(ROWS), f"rows of {table}"
+            )  # each deletes one and inserts it
             demand(ask(f"CHECK TABLE {table} EXTENDED").split()[-1], "OK", f"check of {table}")
 
         moves = trial.times(400)

@@ -84,12 +84,14 @@ class Trial:
         """Return how much work to do: the tests of every day do a small part of it."""
         return number if self.thorough else max(1, number // 4)
 
-    def run(self, *words: object, limit: float = LIMIT, **environment: str) -> str:
-        """Run a program to its end under the lock; return what it printed."""
+    def run(self, *words: object, limit: float = LIMIT, complaint: str = "", **environment: str) -> str:
+        """Run a program to its end under the lock; return what it printed. What matches a complaint tells why it failed."""
         seen = Seen(self)
         ended = run_to_end(self.command(words), limit, env={**os.environ, **environment}, started=seen.wait)
         if ended.status != 0:
-            raise FailedError(f"{failure(words, ended.status)}: {last_line(ended.errors or ended.output)}")
+            complaints = re.findall(complaint, ended.output + ended.errors, re.MULTILINE) if complaint else []
+            why = "; ".join(complaints) or last_line(ended.errors or ended.output)
+            raise FailedError(f"{failure(words, ended.status)}: {why}")
         seen.confirm(words)
         return ended.output
 
