@@ -1,4 +1,4 @@
-"""CPython: its own tests of threading and queue. The GIL and its locks are mutexes, conditions and semaphores of POSIX."""
+"""CPython: its own tests of threading and queue. The GIL and its locks are made of POSIX mutexes and semaphores."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def run(trial: Trial) -> str:
         demand(number(r"Ops: (\d+)", output), operations, "operations")
         for complaint in ("get_misses", "verify_misses", "verify_failed"):
             demand(number(rf"{complaint}: (\d+)", output), 0, complaint)
-        count(port, trial.times(800))
+        count(port, trial.times(400))
     rate = number(r"TPS: (\d+)", output)
     return f"{rate:.0f} operations/s"
 

@@ -1,4 +1,4 @@
-"""One program, once, under one lock: started by ``fairlock run``, seen to have loaded the lock, and ended in every case."""
+"""One program, once, under one lock: started by ``fairlock run``, seen to have the lock, and ended in every case."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Trial:
         return number if self.thorough else max(1, number // 4)
 
     def run(self, *words: object, limit: float = LIMIT, complaint: str = "", **environment: str) -> str:
-        """Run a program to its end under the lock; return what it printed. What matches a complaint tells why it failed."""
+        """Run a program to its end under the lock; return what it printed. A complaint is what tells why it failed."""
         seen = Seen(self)
         ended = run_to_end(self.command(words), limit, env={**os.environ, **environment}, started=seen.wait)
         if ended.status != 0:
