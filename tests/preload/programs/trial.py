@@ -103,8 +103,8 @@ class Trial:
         return ended.output
 
     @contextlib.contextmanager
-    def server(self, *words: object, ready: Callable[[], bool]) -> Iterator[None]:
-        """Have a server under the lock, until it is told to end: it must do that, too."""
+    def server(self, *words: object, ready: Callable[[], bool]) -> Iterator[int]:
+        """Have a server under the lock, until it is told to end: it must do that, too. Gives its number."""
         log = self.folder / "log"
         with log.open("wb") as output:
             process = subprocess.Popen(
@@ -124,7 +124,7 @@ class Trial:
             seen = Seen(self)
             seen.wait(process.pid)
             seen.confirm(words)
-            yield
+            yield process.pid
             if ended():
                 raise failed()
             process.terminate()
