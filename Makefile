@@ -17,10 +17,10 @@ RUN := PATH="$(abspath $(BIN)):$$PATH"
 export FAIRLOCK_NO_SYSTEM_PACKAGES
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-python bench check docs soak lint clean system-packages
+.PHONY: help build test test-python test-preload bench check docs soak lint clean system-packages
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: $(VENV)/tools.stamp ## build the package and install it in the virtual environment
 	@echo "building fairlock"
@@ -36,6 +36,10 @@ test-python: $(VENV)/tools.stamp ## build and test the Python types alone (PYTHO
 	@echo "building the types of fairlock"
 	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps $(types_only) .
 	@$(RUN) $(BIN)/pytest tests/python $(ARGS)
+
+test-preload: build $(VENV)/lab.stamp ## set up the programs too, and run all tests of `fairlock run`, on real programs for half an hour
+	@tools/system-packages preload || true
+	@$(RUN) $(BIN)/pytest -m "" tests/preload $(ARGS)
 
 # On a fresh machine this is the first that people try: it builds only what it needs. Where the checker and the preloadable locks are there, they stay.
 with_checker = $(if $(wildcard $(VENV)/lib/python*/site-packages/fairlock/_lab.*),ON,OFF)

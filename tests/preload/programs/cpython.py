@@ -1,0 +1,51 @@
+"""CPython: its own tests of threading and queue. The GIL and its locks are made of POSIX mutexes and semaphores."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from .trial import PATIENCE, Program, Trial, number
+
+# Prints the version, and the file: that of a name in PATH may be a script of pyenv's. Debian's Python has no tests.
+WITH_TESTS = "import platform, sys, test.test_threading; print(platform.python_version(), sys.executable)"
+
+
+def suites(version: str) -> Callable[[Trial], str]:
+    def run(trial: Trial) -> str:
+        # With nothing installed: a package may have a file with which every Python begins, and some tests notice that.
+        trial.help_with(find(version)[1], "-m", "venv", "--without-pip", trial.folder / "venv")
+        words = [trial.folder / "venv/bin/python", "-m", "test", "-W", "--timeout", 150, "test_threading", "test_queue"]
+        output = trial.run(*words, limit=300, complaint=r"^(?:FAIL|ERROR): .*", TMPDIR=str(trial.folder))
+        tests = number(r"Total tests: run=(\d+)", output)
+        return f"{tests:.0f} tests"
+
+    return run
+
+
+@functools.cache
+def find(version: str) -> tuple[str, str]:
+    """Return the exact version and the file of a Python that has its tests; nothing, if there is none."""
+    name = f"python{version}"
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    places = [Path(folder) / name for folder in os.get_exec_path()]
+    for file in [*places, *pyenv.glob(f"versions/{version}.*/bin/{name}")]:
+        if os.access(file, os.X_OK):
+            told = subprocess.run([file, "-c", WITH_TESTS], capture_output=True, text=True, timeout=PATIENCE)
+            if told.returncode == 0:
+                exact, executable = told.stdout.strip().split(maxsplit=1)
+                return exact, executable
+    return "", ""
+
+
+def program(version: str) -> Program:
+    def unusable() -> str:
+        return "" if find(version)[1] else f"there is no Python {version} with its tests (pyenv has)"
+
+    return Program(f"python-{version}", f"python{version}", (), lambda: find(version)[0], suites(version), unusable)
+
+
+PROGRAMS = [program("3.11"), program("3.13")]

@@ -1,0 +1,38 @@
+"""LevelDB's readrandom, by the lab's driver, which fails when an entry is missing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+from fairlock import preload
+from fairlock.paths import bench_program
+
+from .trial import Program, Trial, demand
+
+ENTRIES = 20_000
+
+
+def run(trial: Trial) -> str:
+    driver = [bench_program(), "leveldb", "--db", trial.folder / "db", "--entries", ENTRIES]
+    trial.run(*driver, "--fill")
+    metrics = json.loads(trial.run(*driver, "--threads", 4, "--seconds", trial.times(8) / 4))
+    wanted = None if trial.lock == preload.GLIBC else {"lock": trial.lock, "waiting": trial.waiting}
+    demand(metrics["preloaded"], wanted, "the lock that the driver found")
+    return f"{metrics['throughput']:.0f} reads/s"
+
+
+def ask_version() -> subprocess.CompletedProcess[str]:
+    return subprocess.run([bench_program(), "leveldb", "--version"], capture_output=True, text=True, timeout=30)
+
+
+def unusable() -> str:
+    try:
+        return ask_version().stderr.strip()
+    except FileNotFoundError as error:
+        return str(error)
+
+
+PROGRAMS = [
+    Program("leveldb", "libleveldb1d", (), lambda: str(json.loads(ask_version().stdout)["version"]), run, unusable)
+]

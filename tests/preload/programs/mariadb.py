@@ -1,0 +1,81 @@
+"""MariaDB: sysbench's transactions, then clients that move money about. No row and no money is lost."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+from .trial import FailedError, Program, Trial, demand, number, version_of
+
+SERVER = shutil.which("mariadbd") or "/usr/sbin/mariadbd"  # where only root looks
+CLIENTS, ROWS, ACCOUNTS, BALANCE = 6, 500, 10, 1000
+
+# Rows are locked in the order of their numbers, so that nobody is chosen as the victim of a deadlock.
+MOVES = """
+BEGIN NOT ATOMIC
+  FOR i IN 1..{moves} DO
+    SET @give = FLOOR(RAND() * {accounts}), @take = FLOOR(RAND() * {accounts});
+    START TRANSACTION;
+    UPDATE bank.account SET balance = balance - 1, moves = moves + 1 WHERE id = LEAST(@give, @take);
+    UPDATE bank.account SET balance = balance + 1, moves = moves + 1 WHERE id = GREATEST(@give, @take);
+    COMMIT;
+  END FOR;
+END
+"""
+
+
+def run(trial: Trial) -> str:
+    data, socket, log = trial.folder / "data", trial.folder / "socket", trial.folder / "log"
+    user = "nobody" if os.geteuid() == 0 else getpass.getuser()  # as root it does not start
+    trial.folder.chmod(0o777)  # for its socket
+    settings = ["--no-defaults", f"--user={user}", f"--datadir={data}", f"--socket={socket}"]
+    trial.run("mariadb-install-db", *settings, "--innodb-log-file-size=8M", "--skip-test-db")
+
+    def ask(text: str) -> str:
+        client = ["mariadb", "--no-defaults", f"--socket={socket}", "--batch", "--skip-column-names", "--delimiter=//"]
+        return trial.help_with(*client, "-e", text).strip()
+
+    def answers() -> bool:
+        try:
+            return ask("SELECT 1") == "1"
+        except FailedError:
+            return False
+
+    quick = ["--innodb-flush-log-at-trx-commit=0", "--innodb-log-file-size=8M", "--innodb-buffer-pool-size=32M"]
+    with trial.server(SERVER, *settings, *quick, "--skip-networking", "--skip-grant-tables", ready=answers):
+        ask("CREATE DATABASE sbtest // CREATE DATABASE bank")
+        load = f"sysbench oltp_read_write --db-driver=mysql --mysql-socket={socket} --tables=2 --table-size={ROWS}"
+        trial.run(*load.split(), "prepare")
+        output = trial.run(*load.split(), f"--threads={CLIENTS}", f"--time={trial.times(4)}", "run")
+        rate = number(r"transactions: +\d+ +\(([\d.]+) per sec", output)
+        demand(number(r"reconnects: +(\d+)", output), 0, "reconnects")
+        for table in ("sbtest.sbtest1", "sbtest.sbtest2"):
+            demand(
+                ask(f"SELECT COUNT(*) FROM {table}"), str(ROWS), f"rows of {table}"
+            )  # each deletes one and inserts it
+            demand(ask(f"CHECK TABLE {table} EXTENDED").split()[-1], "OK", f"check of {table}")
+
+        moves = trial.times(400)
+        ask(
+            "CREATE TABLE bank.account (id INT PRIMARY KEY, balance INT, moves INT) ENGINE = InnoDB //"
+            f"INSERT INTO bank.account SELECT seq, {BALANCE}, 0 FROM bank.seq_0_to_{ACCOUNTS - 1}"
+        )
+        with ThreadPoolExecutor(CLIENTS) as clients:
+            list(clients.map(ask, [MOVES.format(moves=moves, accounts=ACCOUNTS)] * CLIENTS))
+        found = ask("SELECT SUM(balance), SUM(moves) FROM bank.account").split()
+        demand(found, [str(ACCOUNTS * BALANCE), str(2 * CLIENTS * moves)], "money and moves")
+    demand([line for line in log.read_text().splitlines() if "[ERROR]" in line], [], "errors in its log")
+    return f"{rate:.0f} transactions/s"
+
+
+PROGRAMS = [
+    Program(
+        "mariadb",
+        "mariadb-server-core mariadb-client-core sysbench",
+        (SERVER, "mariadb-install-db", "mariadb", "sysbench"),
+        lambda: version_of(SERVER, "--version"),
+        run,
+    )
+]

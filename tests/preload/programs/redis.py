@@ -1,0 +1,59 @@
+"""Redis with threads for its clients: values are right, also in what a forked child saves, and while it is loaded."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from .trial import FailedError, Program, Trial, demand, number, version_of, wait_for
+
+
+def run(trial: Trial) -> str:
+    # Debian's redis-tools has the server under another name; redis-server would add a service, which starts at once.
+    server, socket = trial.folder / "redis-server", trial.folder / "socket"
+    server.symlink_to(shutil.which("redis-check-rdb") or "")
+    requests = trial.times(20_000)
+    settings = (
+        f"--port 0 --unixsocket {socket} --dir {trial.folder} --appendonly yes --enable-debug-command local".split()
+    )
+    # They spin while there is work, and with more of them than processors the benchmark would take minutes.
+    threads = f"--io-threads {max(2, min(4, os.cpu_count() or 2))} --io-threads-do-reads yes".split()
+
+    def ask(*words: object) -> str:
+        return trial.help_with("redis-cli", "-e", "-s", socket, *words).strip()
+
+    def answers() -> bool:
+        try:
+            return ask("ping") == "PONG"
+        except FailedError:
+            return False
+
+    load = f"redis-benchmark -s {socket} --threads 2 -c 32 -P 16 -q -n {requests}".split()
+    with trial.server(server, *settings, *threads, ready=answers):
+        output = trial.run(*load, "-t", "set,get,incr,lpush")
+        rate = number(r"INCR: ([\d.]+) requests per second", output)
+        demand(ask("get", "counter:__rand_int__"), str(requests), "the benchmark's counter")
+        demand(ask("llen", "mylist"), str(requests), "the benchmark's list")
+
+        # While it counts on, children that are forked save everything, and the background thread frees the list.
+        ask("bgrewriteaof")
+        ask("unlink", "mylist")
+        trial.run(*load, "-t", "incr")
+        wait_for(lambda: "aof_rewrite_in_progress:0" in ask("info", "persistence"), "no end of the child that saves")
+        demand("aof_last_bgrewrite_status:ok" in ask("info", "persistence"), True, "the child has saved")
+        ask("debug", "reload")
+        ask("debug", "loadaof")
+        demand(ask("get", "counter:__rand_int__"), str(2 * requests), "the counter, loaded again")
+    return f"{rate:.0f} requests/s"
+
+
+PROGRAMS = [
+    Program(
+        "redis",
+        "redis-tools",
+        ("redis-check-rdb", "redis-benchmark", "redis-cli"),
+        lambda: version_of("redis-cli", "--version"),
+        run,
+        quick=True,
+    )
+]

@@ -1,0 +1,197 @@
+"""One program, once, under one lock: started by ``fairlock run``, seen to have the lock, and ended in every case."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairlock import preload
+from fairlock.bench.process import SampleError, end
+from fairlock.bench.process import run as run_to_end
+from fairlock.bench.programs import maps_of
+
+FAIRLOCK = str(Path(sys.executable).with_name("fairlock"))
+LIMIT = 120.0  # seconds for whatever is run to its end: many times what it takes
+PATIENCE = 30.0  # seconds for a server to be there, and to be gone
+
+
+class FailedError(Exception):
+    """The program did not do what it does with its own locks; the text says what."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that is tried. ``run`` starts it, checks what it did, and returns the figure that it prints itself."""
+
+    name: str
+    package: str  # of Debian
+    needs: tuple[str, ...]  # programs in PATH
+    version: Callable[[], str]
+    run: Callable[[Trial], str]
+    unusable: Callable[[], str] = lambda: ""  # why it cannot be run here, if it is not for want of a program
+    quick: bool = False  # among the tests of every day
+
+    def missing(self) -> str:
+        """Return why it cannot be run here; nothing, if it can."""
+        absent = [word for word in self.needs if not shutil.which(word)]
+        return f"there is no {absent[0]}: apt-get install {self.package}" if absent else self.unusable()
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a trial."""
+
+    seconds: float
+    figure: str = ""
+    failure: str = ""
+
+    def __str__(self) -> str:
+        return f"failed: {self.failure}" if self.failure else f"ok: {self.figure}"
+
+
+def attempt(program: Program, lock: str, waiting: str = preload.DEFAULT_WAITING, thorough: bool = False) -> Result:
+    """Try a program in a folder of its own, which the users that servers change to can enter."""
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="fairlock-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)
+        try:
+            figure = program.run(Trial(lock, waiting, Path(folder), thorough))
+        except (FailedError, SampleError) as error:
+            return Result(time.monotonic() - begin, failure=str(error))
+    return Result(time.monotonic() - begin, figure)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The lock, and a folder for whatever the program writes."""
+
+    lock: str
+    waiting: str
+    folder: Path
+    thorough: bool
+
+    def times(self, number: int) -> int:
+        """Return how much work to do: the tests of every day do a small part of it."""
+        return number if self.thorough else max(1, number // 4)
+
+    def run(self, *words: object, limit: float = LIMIT, complaint: str = "", **environment: str) -> str:
+        """Run a program to its end under the lock; return what it printed. A complaint is what tells why it failed."""
+        seen = Seen(self)
+        ended = run_to_end(self.command(words), limit, env={**os.environ, **environment}, started=seen.wait)
+        if ended.status != 0:
+            complaints = re.findall(complaint, ended.output + ended.errors, re.MULTILINE) if complaint else []
+            why = "; ".join(complaints) or last_line(ended.errors or ended.output)
+            raise FailedError(f"{failure(words, ended.status)}: {why}")
+        seen.confirm(words)
+        return ended.output
+
+    def help_with(self, *words: object) -> str:
+        """Run a program to its end that is not tried, with its own locks; return what it printed."""
+        ended = run_to_end([str(word) for word in words], LIMIT)
+        if ended.status != 0:
+            raise FailedError(f"{failure(words, ended.status)}: {last_line(ended.errors)}")
+        return ended.output
+
+    @contextlib.contextmanager
+    def server(self, *words: object, ready: Callable[[], bool]) -> Iterator[int]:
+        """Have a server under the lock, until it is told to end: it must do that, too. Gives its number."""
+        log = self.folder / "log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                self.command(words), stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            )
+
+        def ended() -> bool:
+            return process.poll() is not None
+
+        def failed() -> FailedError:
+            return FailedError(f"{failure(words, process.returncode)}: {last_line(log.read_text(errors='replace'))}")
+
+        try:
+            wait_for(lambda: ended() or ready(), f"no answer from {words[0]}")
+            if ended():
+                raise failed()
+            seen = Seen(self)
+            seen.wait(process.pid)
+            seen.confirm(words)
+            yield process.pid
+            if ended():
+                raise failed()
+            process.terminate()
+            wait_for(ended, f"no end of {words[0]} after SIGTERM")
+            if process.returncode not in (0, -signal.SIGTERM):
+                raise failed()
+        finally:
+            end(process.pid)
+            process.wait()
+
+    def command(self, words: Sequence[object]) -> list[str]:
+        return [FAIRLOCK, "run", "--lock", self.lock, "--waiting", self.waiting, "--", *map(str, words)]
+
+
+class Seen:
+    """Looks whether a process has the lock of its trial, which it has as soon as `fairlock` has become the program."""
+
+    def __init__(self, trial: Trial) -> None:
+        self._file = None if trial.lock == preload.GLIBC else preload.library(trial.lock, trial.waiting).resolve()
+        self._seen = self._file is None
+
+    def wait(self, pid: int) -> None:
+        """Look until it is seen, or the process, a child of ours, has ended. Within `exec` there is nothing to see."""
+        until = time.monotonic() + PATIENCE
+        while not self._seen and time.monotonic() < until:
+            self._seen = str(self._file) in maps_of(pid)
+            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                return
+            time.sleep(0.001)
+
+    def confirm(self, words: Sequence[object]) -> None:
+        if not self._seen:
+            raise FailedError(f"{words[0]} was never seen with {self._file} in memory")
+
+
+def wait_for(done: Callable[[], bool], complaint: str, limit: float = PATIENCE) -> None:
+    until = time.monotonic() + limit
+    while not done():
+        if time.monotonic() > until:
+            raise FailedError(f"{complaint} within {limit:.0f} s")
+        time.sleep(0.02)
+
+
+def number(pattern: str, output: str) -> float:
+    """Return the number that a program printed: the group of the pattern."""
+    found = re.search(pattern, output, re.MULTILINE)
+    if found is None:
+        raise FailedError(f"it printed nothing like {pattern!r}, but: {last_line(output)}")
+    return float(found[1])
+
+
+def demand(found: object, wanted: object, what: str) -> None:
+    if found != wanted:
+        raise FailedError(f"{what}: {found!r}, and not {wanted!r}")
+
+
+def failure(words: Sequence[object], status: int) -> str:
+    how = f"status {status}" if status >= 0 else signal.Signals(-status).name
+    return f"{Path(str(words[0])).name} ended with {how}"
+
+
+def last_line(text: str) -> str:
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "without a word")
+
+
+def version_of(*words: str) -> str:
+    """Return the version that a program tells."""
+    printed = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE).stdout
+    found = re.search(r"\d+(\.\d+)+", printed)
+    return found[0] if found else "unknown"

@@ -1,0 +1,40 @@
+"""Try real programs under the locks, and print what came of it: real_programs.py [PROGRAM ...] [--lock L ...]."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from programs import LOCKS, PROGRAMS
+from programs.trial import attempt
+
+from fairlock import preload
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Try real programs under the locks, and print what came of it.")
+    parser.add_argument("program", metavar="PROGRAM", nargs="*", help=f"all unless told: {', '.join(PROGRAMS)}")
+    parser.add_argument(
+        "--lock", metavar="L", action="append", help=f"may be repeated; unless told, {', '.join(LOCKS)}"
+    )
+    parser.add_argument("--waiting", metavar="W", default=preload.DEFAULT_WAITING)
+    parser.add_argument("--quick", action="store_true", help="less work, as in `make test`")
+    args = parser.parse_args()
+    for name in args.program:
+        if name not in PROGRAMS:
+            parser.error(f"no program {name!r}; there are {', '.join(PROGRAMS)}")
+
+    failures = 0
+    for program in [PROGRAMS[name] for name in args.program or PROGRAMS]:
+        if missing := program.missing():
+            print(f"{program.name:17}skipped: {missing}")
+            continue
+        for lock in args.lock or LOCKS:
+            result = attempt(program, lock, args.waiting, thorough=not args.quick)
+            failures += bool(result.failure)
+            print(f"{program.name:17}{program.version():9}{lock:14}{result.seconds:6.1f} s  {result}", flush=True)
+    return min(failures, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

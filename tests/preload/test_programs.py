@@ -1,0 +1,76 @@
+"""Real programs do under the preloaded locks what they do with their own. Which, and what is checked: `programs`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from programs import LOCKS, PROGRAMS
+from programs.trial import FailedError, Program, Seen, Trial, attempt
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD with glibc is of Linux")
+
+
+@pytest.fixture
+def program(request: pytest.FixtureRequest) -> Program:
+    found = PROGRAMS[request.param]
+    if missing := found.missing():
+        pytest.skip(missing)
+    return found
+
+
+@pytest.mark.parametrize("lock", ["fair", "twa"])
+@pytest.mark.parametrize("program", [name for name in PROGRAMS if PROGRAMS[name].quick], indirect=True)
+def test_a_program_works(program: Program, lock: str) -> None:
+    assert attempt(program, lock).failure == ""
+
+
+@pytest.mark.slow
+@pytest.mark.preload
+@pytest.mark.parametrize("lock", LOCKS)
+@pytest.mark.parametrize("program", PROGRAMS, indirect=True)
+def test_a_program_works_for_longer(program: Program, lock: str) -> None:
+    assert attempt(program, lock, thorough=True).failure == ""
+
+
+# --- and if one did not ---
+
+
+def failure(run: Callable[[Trial], str]) -> str:
+    return attempt(Program("made up", "", (), str, run), "fair").failure
+
+
+def test_a_status_a_signal_and_a_program_that_does_not_end_are_told() -> None:
+    assert failure(lambda trial: trial.run("sh", "-c", "echo broken >&2; exit 3")) == "sh ended with status 3: broken"
+    assert failure(lambda trial: trial.run("sh", "-c", "kill -ABRT $$")) == "sh ended with SIGABRT: without a word"
+    assert failure(lambda trial: trial.run("sleep", 30, limit=1)).startswith("no end after 1 s: ")
+
+
+def test_a_lock_that_was_not_loaded_is_told(tmp_path: Path) -> None:
+    seen = Seen(Trial("fair", "spin-then-park", tmp_path, thorough=False))
+    with subprocess.Popen(["sleep", "0.1"]) as other:
+        seen.wait(other.pid)
+    with pytest.raises(FailedError, match="never seen with .*fair.so in memory"):
+        seen.confirm(["sleep"])
+
+
+def test_a_server_is_ended_when_its_client_fails() -> None:
+    def run(trial: Trial) -> str:
+        with trial.server("sleep", 600, ready=lambda: True) as server:
+            servers.append(server)
+            raise FailedError("a wrong answer")
+
+    servers: list[int] = []
+    assert failure(run) == "a wrong answer"
+    assert not Path(f"/proc/{servers[0]}").exists()
+
+
+def test_a_server_that_ends_is_told() -> None:
+    def run(trial: Trial) -> str:
+        with trial.server("sh", "-c", "echo no room; exit 1", ready=lambda: False):
+            return "it never comes here"
+
+    assert failure(run) == "sh ended with status 1: no room"
