@@ -99,11 +99,12 @@ void until_blocked(int threads) {
   }
 }
 
-long turns(long many) {
-  const char* const waiting = dlsym(RTLD_DEFAULT, "fairlock_preload_waiting");  // of the preloaded object
-  const bool sleeps_at_last = !waiting || strstr(waiting, "park");
-  return sleeps_at_last || many < 20 ? many : many / 20;
+bool never_sleeps(void) {
+  const char* const waiting = (const char*)dlsym(RTLD_DEFAULT, "fairlock_preload_waiting");  // of the preloaded object
+  return waiting && !strstr(waiting, "park");
 }
+
+long turns(long many) { return !never_sleeps() ? many : many < 100 ? many / 20 + 1 : many / 50; }
 
 // --- time ---
 
