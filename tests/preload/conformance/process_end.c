@@ -203,3 +203,44 @@ TEST(end_signals_while_locking, "signals that arrive all the time do not harm wh
   EQUAL(status, 0);
   CHECK(handled >= count);
 }
+
+static void wait_while_stopped(void) {
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  struct timespec soon = deadline(CLOCK_REALTIME, 20), later = deadline(CLOCK_REALTIME, 60000);
+  const pthread_t one = start(passes, NULL), other = start(waits_until, &later), third = start(waits_until, &soon);
+  until_blocked(3);
+  EQUAL(kill(getpid(), SIGSTOP), 0);
+  EQUAL((long)join(third), ETIMEDOUT);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL((long)join(one), 0);
+  EQUAL((long)join(other), 0);
+}
+
+FOR_EACH_KIND(end_stopped, "a process that was stopped and continued goes on: who waited for a mutex still does, until the deadline") {
+  int status;
+  const pid_t child = in_child(wait_while_stopped);
+  EQUAL(waitpid(child, &status, WUNTRACED), child);
+  CHECK(WIFSTOPPED(status));
+  EQUAL(kill(child, SIGCONT), 0);
+  ends_well(child);
+}
+
+static sem_t fired;
+
+static void lock_by_timer(union sigval unused) {
+  (void)unused;
+  increment();
+  EQUAL(sem_post(&fired), 0);
+}
+
+TEST(end_timer, "a timer that notifies by a thread: what that calls may lock") {
+  timer_t timer;
+  struct sigevent event = {.sigev_notify = SIGEV_THREAD};
+  event.sigev_notify_function = lock_by_timer;
+  const struct itimerspec soon = {.it_value = {0, 1000000}};
+  EQUAL(sem_init(&fired, 0, 0), 0);
+  EQUAL(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+  EQUAL(timer_settime(timer, 0, &soon, NULL), 0);
+  EQUAL(sem_wait(&fired), 0);
+  EQUAL(count, 1);
+}

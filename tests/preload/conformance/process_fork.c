@@ -168,6 +168,21 @@ static void fork_deeper(void) {
 
 FOR_EACH_KIND(fork_forty_generations, "the child of a child, and so on for forty generations, locks what all have locked before") { fork_deeper(); }
 
+#if __GLIBC_PREREQ(2, 34)
+FOR_PLAIN_KINDS(fork_without_handlers, "_Fork, which runs no handlers: the child of an owner is the owner of its copy, too") {
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  const pid_t child = _Fork();
+  if (child == 0) {
+    EQUAL(pthread_mutex_trylock(mutex), EBUSY);
+    EQUAL(pthread_mutex_unlock(mutex), 0);
+    EQUAL(pthread_mutex_trylock(mutex), 0);
+    _exit(0);
+  }
+  ends_well(child);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+}
+#endif
+
 TEST(fork_with_semaphore, "the child's copy of a semaphore has the value that it had") {
   static sem_t semaphore;
   int value = -1;

@@ -3,12 +3,30 @@
 
 #include <dlfcn.h>
 
-extern int early_results[3];  // libraries/early.c
+extern int early_results[3], early_at_fork;  // libraries/early.c
+extern pthread_mutex_t early_mutex;
 
 TEST(library_constructor, "a mutex can be locked, tried and unlocked in the constructor of a library, before main") {
   EQUAL(early_results[0], 0);
   EQUAL(early_results[1], EBUSY);
   EQUAL(early_results[2], 0);
+}
+
+static void find_it_free(void) {
+  EQUAL(early_at_fork, 0);
+  EQUAL(result_of(tries, NULL), 0);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+}
+
+TEST(library_constructor_atfork, "handlers at a fork that such a constructor registered lock and unlock: its mutex is free in the child") {
+  mutex = &early_mutex;
+  for (int i = 0; i != 3; ++i) ends_well(in_child(find_it_free));
+  EQUAL(early_at_fork, 0);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  const pthread_t thread = start(locks_and_ends, NULL);
+  join(thread);
+  EQUAL(pthread_mutex_trylock(mutex), EBUSY);
 }
 
 static int in_constructor = -1;

@@ -13,6 +13,11 @@ static void* increments(void* unused) {
   return unused;
 }
 
+static void* increments_often(void* times) {
+  for (long i = 0; i != (long)times; ++i) increments(NULL);
+  return NULL;
+}
+
 TEST(threads_ten_thousand, "ten thousand threads, a few at a time, each lock a mutex once") {
   pthread_t threads[4];
   for (int i = 0; i != 2500; ++i) {
@@ -86,6 +91,20 @@ TEST(threads_with_small_stacks, "a thread with the smallest stack that there is 
   join(thread);
 }
 
+TEST(threads_on_one_processor, "threads that share one processor all get on") {
+  cpu_set_t one;
+  pthread_t threads[4];
+  EQUAL(sched_getaffinity(0, sizeof one, &one), 0);
+  int first = 0;
+  while (!CPU_ISSET(first, &one)) ++first;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  EQUAL(sched_setaffinity(0, sizeof one, &one), 0);
+  for (int i = 0; i != 4; ++i) threads[i] = start(increments_often, (void*)turns(100));
+  for (int i = 0; i != 4; ++i) join(threads[i]);
+  EQUAL(count, 4 * turns(100));
+}
+
 // --- destructors of thread-specific data ---
 
 static pthread_key_t key;
@@ -114,6 +133,16 @@ FOR_EACH_KIND(threads_key_destructor_rounds, "destructors may lock in each of th
   for (int i = 0; i != 4; ++i) threads[i] = start(has_specific_data, (void*)PTHREAD_DESTRUCTOR_ITERATIONS);
   for (int i = 0; i != 4; ++i) join(threads[i]);
   EQUAL(count, 4 * PTHREAD_DESTRUCTOR_ITERATIONS);
+}
+
+FOR_EACH_KIND(threads_without_keys, "a program that has taken all keys that there are can lock, and threads can wait") {
+  while (pthread_key_create(&key, NULL) == 0) continue;
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  const pthread_t one = start(passes, NULL), other = start(passes, NULL);
+  until_blocked(2);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  join(one);
+  join(other);
 }
 
 static void unlock_at_end(void* held) { EQUAL(pthread_mutex_unlock(held), 0); }

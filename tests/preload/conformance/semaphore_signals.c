@@ -47,7 +47,7 @@ static pthread_t begin(int (*how)(sem_t*), void (*handler)(int), int flags) {
 
 // One signal may come just when the thread is between two sleeps: so there are several, until it has noticed.
 static void expect_interrupted(int (*how)(sem_t*)) {
-  if (!waiters_sleep()) return;  // nobody sleeps whom a handler could wake
+  if (never_sleeps()) return;  // nobody sleeps whom a handler could wake
   const pthread_t thread = begin(how, handle, 0);
   while (!done) {
     pthread_kill(thread, SIGUSR1);

@@ -99,12 +99,12 @@ void until_blocked(int threads) {
   }
 }
 
-bool waiters_sleep(void) {
-  const char* const waiting = dlsym(RTLD_DEFAULT, "fairlock_preload_waiting");  // of the preloaded object
-  return !waiting || strstr(waiting, "park");
+bool never_sleeps(void) {
+  const char* const waiting = (const char*)dlsym(RTLD_DEFAULT, "fairlock_preload_waiting");  // of the preloaded object
+  return waiting && !strstr(waiting, "park");
 }
 
-long turns(long many) { return waiters_sleep() || many < 20 ? many : many / 20; }
+long turns(long many) { return !never_sleeps() ? many : many < 100 ? many / 20 + 1 : many / 50; }
 
 // --- time ---
 

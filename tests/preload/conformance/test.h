@@ -62,9 +62,9 @@ bool has_ended(pthread_t thread);                          // joins it, if so
 void will_block(void);
 void until_blocked(int threads);
 
-bool waiters_sleep(void);  // at last: not under some policies
-
-// How often to repeat what hands a lock over: so often, but less where waiters never sleep, so that each may have to wait for the scheduler.
+// Whether waiters spin for ever, so that whoever is to go on may have to wait for the scheduler first. `turns`: how often to repeat what
+// hands a lock over: so often, but less then.
+bool never_sleeps(void);
 long turns(long many);
 
 // --- time ---

@@ -1,11 +1,15 @@
-// A library of the program's. Its constructor locks before those of the program and of preloaded objects have run.
+// A library of the program's. Its constructor runs before those of the program and of preloaded objects, and so do its handlers at a fork.
 #include <pthread.h>
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-int early_results[3] = {-1, -1, -1};
+pthread_mutex_t early_mutex = PTHREAD_MUTEX_INITIALIZER;
+int early_results[3] = {-1, -1, -1}, early_at_fork;
+
+static void take(void) { early_at_fork |= pthread_mutex_lock(&early_mutex); }
+static void give(void) { early_at_fork |= pthread_mutex_unlock(&early_mutex); }
 
 __attribute__((constructor)) static void begin(void) {
-  early_results[0] = pthread_mutex_lock(&mutex);
-  early_results[1] = pthread_mutex_trylock(&mutex);
-  early_results[2] = pthread_mutex_unlock(&mutex);
+  early_results[0] = pthread_mutex_lock(&early_mutex);
+  early_results[1] = pthread_mutex_trylock(&early_mutex);
+  early_results[2] = pthread_mutex_unlock(&early_mutex);
+  pthread_atfork(take, give, give);
 }
