@@ -53,7 +53,7 @@ def test_a_lock_that_was_not_loaded_is_told(tmp_path: Path) -> None:
     seen = Seen(Trial("fair", "spin-then-park", tmp_path, thorough=False))
     with subprocess.Popen(["sleep", "0.1"]) as other:
         seen.wait(other.pid)
-    with pytest.raises(FailedError, match="never seen with .*fair.so in memory"):
+    with pytest.raises(FailedError, match=r"never seen with .*fair.so in memory"):
         seen.confirm(["sleep"])
 
 

@@ -7,7 +7,7 @@ import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
-from .trial import FailedError, Program, Trial, demand, number, version_of
+from .trial import Program, Trial, demand, number, version_of
 
 SERVER = shutil.which("mariadbd") or "/usr/sbin/mariadbd"  # where only root looks
 CLIENTS, ROWS, ACCOUNTS, BALANCE = 6, 500, 10, 1000
@@ -37,24 +37,18 @@ def run(trial: Trial) -> str:
         client = ["mariadb", "--no-defaults", f"--socket={socket}", "--batch", "--skip-column-names", "--delimiter=//"]
         return trial.help_with(*client, "-e", text).strip()
 
-    def answers() -> bool:
-        try:
-            return ask("SELECT 1") == "1"
-        except FailedError:
-            return False
-
-    quick = ["--innodb-flush-log-at-trx-commit=0", "--innodb-log-file-size=8M", "--innodb-buffer-pool-size=32M"]
-    with trial.server(SERVER, *settings, *quick, "--skip-networking", "--skip-grant-tables", ready=answers):
+    small = ["--innodb-flush-log-at-trx-commit=0", "--innodb-log-file-size=8M", "--innodb-buffer-pool-size=32M"]
+    with trial.server(
+        SERVER, *settings, *small, "--skip-networking", "--skip-grant-tables", ready=lambda: ask("SELECT 1") == "1"
+    ):
         ask("CREATE DATABASE sbtest // CREATE DATABASE bank")
         load = f"sysbench oltp_read_write --db-driver=mysql --mysql-socket={socket} --tables=2 --table-size={ROWS}"
         trial.run(*load.split(), "prepare")
         output = trial.run(*load.split(), f"--threads={CLIENTS}", f"--time={trial.times(4)}", "run")
         rate = number(r"transactions: +\d+ +\(([\d.]+) per sec", output)
         demand(number(r"reconnects: +(\d+)", output), 0, "reconnects")
-        for table in ("sbtest.sbtest1", "sbtest.sbtest2"):
-            demand(
-                ask(f"SELECT COUNT(*) FROM {table}"), str(ROWS), f"rows of {table}"
-            )  # each deletes one and inserts it
+        for table in ("sbtest.sbtest1", "sbtest.sbtest2"):  # where each transaction deletes a row and inserts it again
+            demand(ask(f"SELECT COUNT(*) FROM {table}"), str(ROWS), f"rows of {table}")
             demand(ask(f"CHECK TABLE {table} EXTENDED").split()[-1], "OK", f"check of {table}")
 
         moves = trial.times(400)

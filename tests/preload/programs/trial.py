@@ -66,7 +66,7 @@ def attempt(program: Program, lock: str, waiting: str = preload.DEFAULT_WAITING,
         Path(folder).chmod(0o755)
         try:
             figure = program.run(Trial(lock, waiting, Path(folder), thorough))
-        except (FailedError, SampleError) as error:
+        except (FailedError, SampleError, OSError) as error:
             return Result(time.monotonic() - begin, failure=str(error))
     return Result(time.monotonic() - begin, figure)
 
@@ -104,7 +104,7 @@ class Trial:
 
     @contextlib.contextmanager
     def server(self, *words: object, ready: Callable[[], bool]) -> Iterator[int]:
-        """Have a server under the lock, until it is told to end: it must do that, too. Gives its number."""
+        """Have a server under the lock, as soon as it is ready, until it is told to end: it must do that, too."""
         log = self.folder / "log"
         with log.open("wb") as output:
             process = subprocess.Popen(
@@ -114,11 +114,16 @@ class Trial:
         def ended() -> bool:
             return process.poll() is not None
 
+        def answers() -> bool:
+            with contextlib.suppress(FailedError, OSError):
+                return ready()
+            return False
+
         def failed() -> FailedError:
             return FailedError(f"{failure(words, process.returncode)}: {last_line(log.read_text(errors='replace'))}")
 
         try:
-            wait_for(lambda: ended() or ready(), f"no answer from {words[0]}")
+            wait_for(lambda: ended() or answers(), f"no answer from {words[0]}")
             if ended():
                 raise failed()
             seen = Seen(self)
@@ -178,7 +183,7 @@ def number(pattern: str, output: str) -> float:
 
 def demand(found: object, wanted: object, what: str) -> None:
     if found != wanted:
-        raise FailedError(f"{what}: {found!r}, and not {wanted!r}")
+        raise FailedError(f"{what}: {found!r:.200}, and not {wanted!r:.200}")
 
 
 def failure(words: Sequence[object], status: int) -> str:
