@@ -69,7 +69,7 @@ namespace glibc {
   each(pthread_cond_init) each(pthread_cond_destroy) each(pthread_cond_signal) each(pthread_cond_broadcast)    \
   each(pthread_cond_wait) each(pthread_cond_timedwait) each(pthread_cond_clockwait)                            \
   each(sem_init) each(sem_destroy) each(sem_wait) each(sem_trywait) each(sem_timedwait) each(sem_clockwait)    \
-  each(sem_post) each(sem_getvalue)
+  each(sem_post) each(sem_getvalue) each(pthread_setcanceltype)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-attributes"  // which arguments may be null: not part of a type

@@ -92,6 +92,7 @@ class Mutex {
   [[gnu::always_inline]] int lock() {
     check();
     if (const auto again = relock(EDEADLK)) return *again;
+    if (asynchronous) [[unlikely]] return enter_by({});
     enter(room_.lock.acquire());
     return 0;
   }
@@ -108,7 +109,7 @@ class Mutex {
     if (const auto again = relock(EDEADLK)) return *again;
     if (try_enter()) return 0;
     if (!valid(*at)) return EINVAL;
-    return enter_until(Wait({.clock = clock, .at = at, .sleeps = P::sleeps})) ? 0 : ETIMEDOUT;
+    return enter_by({.clock = clock, .at = at});
   }
 
   [[gnu::always_inline]] int unlock(bool will_come_back = false) {
@@ -187,6 +188,18 @@ class Mutex {
         if (!Chains<P>::wait_until(P::key(this), [this] { return !room_.lock.locked(); }, until)) return false;
       return true;
     }
+  }
+
+  // POSIX forbids to cancel a thread here that may be cancelled anywhere. With glibc such a waiter just vanishes; so it does here, out of
+  // the line.
+  [[gnu::noinline]] int enter_by(Wait::How how) {
+    how.cancellable = asynchronous;
+    how.sleeps = P::sleeps;
+    const Wait until(how);
+    const bool entered = enter_until(until);
+    if (entered && until.was_cancelled()) unlock();
+    until.end_if_cancelled();
+    return entered ? 0 : ETIMEDOUT;
   }
 
   static void release(L& lock, const typename L::Episode& episode) {

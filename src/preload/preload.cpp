@@ -242,5 +242,13 @@ int sem_getvalue(sem_t* semaphore, int* value) noexcept {
   return 0;
 }
 
+// --- threads: no replacement, but we must know ---
+
+int pthread_setcanceltype(int type, int* before) {
+  const int failed = glibc::pthread_setcanceltype(type, before);
+  if (failed == 0) asynchronous = type == PTHREAD_CANCEL_ASYNCHRONOUS;
+  return failed;
+}
+
 }  // extern "C"
 #pragma GCC visibility pop

@@ -4,6 +4,9 @@
 // call. What glibc then begins to unwind is caught right here, where nothing of ours is on the stack below; the algorithm learns that
 // it is interrupted, leaves its line as at a timeout, and whoever called lets the unwinding go on (`end_if_cancelled`) when all is
 // in order: the mutex taken again, a permit given back. A handler that ends the thread during the wait is caught like that too.
+//
+// A thread that chose asynchronous cancellation could be ended anywhere, with an element of its stack in a line. So for the time of
+// a wait its cancellation is deferred, but for that system call.
 #pragma once
 
 #include <errno.h>
@@ -19,6 +22,8 @@
 #include <cstdint>
 
 #include <fairlock/until.hpp>
+
+#include "glibc.hpp"
 
 #ifdef __EXCEPTIONS
 #error "build this without exceptions: with them, pthread.h hides the functions that catch a cancellation"
@@ -52,6 +57,24 @@ inline int sleep_on(const std::atomic<std::uint32_t>& word, std::uint32_t value,
   errno = before;
   return why;
 }
+
+// Whether this thread, by pthread_setcanceltype, may be cancelled anywhere.
+inline constinit thread_local bool asynchronous = false;
+
+class Deferred {
+ public:
+  Deferred() {
+    if (asynchronous) [[unlikely]] glibc::pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &before_);
+  }
+  ~Deferred() {
+    if (asynchronous) [[unlikely]] glibc::pthread_setcanceltype(before_, nullptr);  // which ends the thread, if that is due
+  }
+  Deferred(const Deferred&) = delete;
+  Deferred& operator=(const Deferred&) = delete;
+
+ private:
+  int before_;
+};
 
 class Wait {
  public:
@@ -93,12 +116,14 @@ class Wait {
     } else {
       catch_cancellation([&] {
         int before;
-        pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
+        glibc::pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
         why = sleep_on(word, value, clock, at);
-        pthread_setcanceltype(before, nullptr);
+        glibc::pthread_setcanceltype(before, nullptr);
       });
     }
-    signalled_ = how_.by_signals && why == EINTR;
+    // A handler with SA_RESTART does not end a wait for ever. But a sleep that is timed, if only by our impatience, does not tell which
+    // kind of handler has run.
+    signalled_ = how_.by_signals && why == EINTR && (ours || how_.at != nullptr);
     return why != ETIMEDOUT;
   }
 
@@ -122,6 +147,7 @@ class Wait {
     __pthread_unregister_cancel(&here_);
   }
 
+  const Deferred deferred_;
   const How how_;
   mutable bool cancelled_ = false, signalled_ = false;
   mutable __pthread_unwind_buf_t here_;

@@ -123,6 +123,30 @@ FOR_EACH_KIND(mutex_cancelled_in_timed_lock, "a thread that is cancelled during 
   cancel_while_it_waits(&later);
 }
 
+static void* vanishes(void* at) {
+  EQUAL(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL), 0);
+  return at ? waits_until(at) : passes(NULL);
+}
+
+static void cancel_anywhere(struct timespec* at) {
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  const pthread_t before = start(passes, NULL), thread = start(vanishes, at), behind = start(passes, NULL);
+  until_blocked(3);
+  EQUAL(pthread_cancel(thread), 0);
+  CHECK(join(thread) == PTHREAD_CANCELED);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  EQUAL((long)join(before), 0);
+  EQUAL((long)join(behind), 0);
+  EQUAL(pthread_mutex_trylock(mutex), 0);
+}
+
+FOR_EACH_KIND(mutex_cancelled_anywhere, "a waiter with PTHREAD_CANCEL_ASYNCHRONOUS vanishes when it is cancelled, and nobody else notices") { cancel_anywhere(NULL); }
+
+FOR_EACH_KIND(mutex_cancelled_anywhere_timed, "a timed waiter with PTHREAD_CANCEL_ASYNCHRONOUS vanishes when it is cancelled, and nobody else notices") {
+  struct timespec later = deadline(CLOCK_REALTIME, 60000);
+  cancel_anywhere(&later);
+}
+
 static void unlock_at_end(void* unused) {
   (void)unused;
   EQUAL(pthread_mutex_unlock(mutex), 0);

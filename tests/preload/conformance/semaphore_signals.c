@@ -82,6 +82,29 @@ static void expect_restarted(int (*how)(sem_t*), bool may_be_interrupted) {
 
 TEST(semaphore_wait_restarted, "sem_wait waits on after a handler with SA_RESTART") { expect_restarted(sem_wait, false); }
 
+static void* takes_turns(void* unused) {
+  (void)unused;
+  while (!done) {
+    EQUAL(sem_wait(&semaphore), 0);
+    EQUAL(sem_post(&semaphore), 0);
+  }
+  return NULL;
+}
+
+TEST(semaphore_contended_restarted, "sem_wait waits on after a handler with SA_RESTART, also where others come and go") {
+  EQUAL(sem_init(&semaphore, 0, 1), 0);
+  install(handle, SA_RESTART);
+  pthread_t threads[4];
+  for (int i = 0; i != 4; ++i) threads[i] = start(takes_turns, NULL);
+  for (long i = 0; i != turns(400); ++i) {
+    EQUAL(pthread_kill(threads[i % 4], SIGUSR1), 0);
+    nap(0);
+  }
+  done = true;
+  for (int i = 0; i != 4; ++i) join(threads[i]);
+  EQUAL(value_of(&semaphore), 1);
+}
+
 // The kernel restarts no sleep that has a deadline; POSIX would have it so.
 TEST(semaphore_timedwait_restarted, "sem_timedwait waits on after a handler with SA_RESTART, or is EINTR, and takes no permit") {
   expect_restarted(wait_timed, true);
