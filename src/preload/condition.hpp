@@ -47,8 +47,7 @@ class Condition {
   }
 
   void notify(std::uint64_t most) {
-    check();
-    line_.notify(most);
+    if (check()) line_.notify(most);  // in a line of a descendant's threads there is nobody for us
   }
 
   // unlock() and lock() tell what went wrong. The mutex is locked again on every way out but that of an unlock that failed, before a
@@ -80,8 +79,8 @@ class Condition {
   static constexpr unsigned process_shared = 1, monotonic = 2;
   static constexpr std::uint32_t ending = 1u << 31;
 
-  void check() {
-    Generations<P>::check(stamp_, [this] {
+  bool check() {
+    return Generations<P>::check(stamp_, [this] {
       std::memset(static_cast<void*>(&line_), 0, sizeof line_);
       inside_.init(0);
     });

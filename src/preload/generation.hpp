@@ -38,11 +38,13 @@ class Generations {
   }
 
   // Gives an object the stamp of this process. What another process left behind is made anew by renew(), by one thread alone; what is
-  // all zero need not.
+  // all zero need not. False: it has the stamp of a descendant, and so is in memory that both share. Nothing promises that it works
+  // there; but what is not ours is not made anew.
   template <class S, class F>
-  static void check(S& stamp, const F& renew) {
+  static bool check(S& stamp, const F& renew) {
     const Stamp current = now();
-    if (stamp.load(std::memory_order_acquire) != current) [[unlikely]] update(stamp, current, renew);
+    if (stamp.load(std::memory_order_acquire) == current) [[likely]] return true;
+    return update(stamp, current, renew);
   }
 
   static std::uint32_t forker() { return forker_; }
@@ -80,17 +82,25 @@ class Generations {
 
   // Somebody may have been busy with it when another thread forked: so `busy` of another generation is as good as none.
   template <class S, class F>
-  [[gnu::noinline]] static void update(S& stamp, Stamp current, const F& renew) {
+  [[gnu::noinline]] static bool update(S& stamp, Stamp current, const F& renew) {
     for (Stamp found; (found = stamp.load(std::memory_order_acquire)) != current;) {
       if (found == (current | busy)) {
         sched_yield();
       } else if (found == none) {
         stamp.compare_exchange_strong(found, current, std::memory_order_relaxed);
+      } else if (later(found, current)) {
+        return false;
       } else if (stamp.compare_exchange_strong(found, current | busy, std::memory_order_acquire)) {
         renew();
         stamp.store(current, std::memory_order_release);
       }
     }
+    return true;
+  }
+
+  static bool later(Stamp found, Stamp current) {
+    const int ahead = (found - current) & (busy - 1);
+    return ahead != 0 && ahead < busy / 2;
   }
 
   struct alignas(4096) Page { std::atomic<Stamp> alive; };
