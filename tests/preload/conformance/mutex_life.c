@@ -75,6 +75,29 @@ FOR_EACH_KIND(mutex_destroyed_by_another, "to destroy a mutex that another threa
   EQUAL(result_of(destroys, NULL), 0);
 }
 
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static bool told;
+
+static void* waits_on_condition(void* unused) {
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  will_block();
+  while (!told) EQUAL(pthread_cond_wait(&condition, mutex), 0);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  return unused;
+}
+
+FOR_EACH_KIND(mutex_destroyed_under_condition, "to destroy a mutex with which a thread waits on a condition is EBUSY, and changes nothing") {
+  const pthread_t thread = start(waits_on_condition, NULL);
+  until_blocked(1);
+  EQUAL(pthread_mutex_destroy(mutex), EBUSY);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  told = true;
+  EQUAL(pthread_cond_signal(&condition), 0);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  join(thread);
+  EQUAL(pthread_mutex_destroy(mutex), 0);
+}
+
 FOR_EACH_KIND(mutex_destroyed_after_contention, "an unlocked mutex can be destroyed, when others waited for it and some gave up") {
   struct timespec past = {1, 0};
   EQUAL(pthread_mutex_lock(mutex), 0);

@@ -56,6 +56,36 @@ TEST(robust_beside_others, "a robust mutex and one that is not can be locked tog
   use_beside_replaced();
 }
 
+// The effective priority of a thread: negative for those of real time, the more so the higher.
+static long priority_of(pid_t thread) {
+  char path[64], text[512];
+  long priority = 0;
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+  FILE* const file = fopen(path, "r");
+  CHECK(file && fgets(text, sizeof text, file));
+  fclose(file);
+  CHECK(sscanf(strrchr(text, ')') + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %ld", &priority) == 1);
+  return priority;
+}
+
+TEST(inherit_raises, "while a thread of high priority waits for a mutex with PTHREAD_PRIO_INHERIT, the owner has that priority") {
+  pthread_attr_t urgent;
+  pthread_t thread;
+  const struct sched_param parameters = {.sched_priority = 3};
+  make_inherit(PTHREAD_MUTEX_NORMAL);
+  EQUAL(pthread_attr_init(&urgent), 0);
+  EQUAL(pthread_attr_setinheritsched(&urgent, PTHREAD_EXPLICIT_SCHED), 0);
+  EQUAL(pthread_attr_setschedpolicy(&urgent, SCHED_FIFO), 0);
+  EQUAL(pthread_attr_setschedparam(&urgent, &parameters), 0);
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  if (pthread_create(&thread, &urgent, passes, NULL) != 0) SKIP("not allowed to have a real-time priority");
+  until_blocked(1);
+  EQUAL(priority_of(getpid()), -1 - 3);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  CHECK(priority_of(getpid()) >= 0);
+  join(thread);
+}
+
 // --- with a ceiling ---
 
 static void make_protect(int ceiling) {

@@ -5,13 +5,21 @@
 
 #include <stdatomic.h>
 
+static void contend(void) {
+  pthread_t threads[4];
+  EQUAL(pthread_mutex_lock(mutex), 0);
+  for (int i = 0; i != 4; ++i) threads[i] = start(passes, NULL);
+  until_blocked(4);
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+  for (int i = 0; i != 4; ++i) EQUAL((long)join(threads[i]), 0);
+}
+
 static void unlock_and_lock(void) {
   EQUAL(pthread_mutex_trylock(mutex), EBUSY);
   EQUAL(result_of(tries, NULL), EBUSY);
   EQUAL(pthread_mutex_unlock(mutex), 0);
   EQUAL(result_of(tries, NULL), 0);
-  EQUAL(pthread_mutex_lock(mutex), 0);
-  EQUAL(pthread_mutex_unlock(mutex), 0);
+  contend();
   EQUAL(pthread_mutex_destroy(mutex), 0);
 }
 
@@ -22,7 +30,7 @@ FOR_PLAIN_KINDS(fork_with_mutex, "the child of an owner is the owner of its copy
   EQUAL(pthread_mutex_unlock(mutex), 0);
 }
 
-FOR_PLAIN_KINDS(fork_with_waiters, "the child of an owner for whose mutex others wait can unlock and lock its copy; in the parent they get it") {
+FOR_PLAIN_KINDS(fork_with_waiters, "the child of an owner for whose mutex others wait can unlock its copy, for which others of its own wait; in the parent they get it") {
   pthread_t threads[3];
   EQUAL(pthread_mutex_lock(mutex), 0);
   for (int i = 0; i != 3; ++i) threads[i] = start(passes, NULL);
@@ -54,15 +62,6 @@ FOR_EACH_KIND(fork_with_free_mutex, "a free mutex is free in the child, and what
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(pthread_mutex_unlock(mutex), 0);
   ends_well(in_child(lock_it));
-}
-
-static void contend(void) {
-  pthread_t threads[4];
-  EQUAL(pthread_mutex_lock(mutex), 0);
-  for (int i = 0; i != 4; ++i) threads[i] = start(passes, NULL);
-  until_blocked(4);
-  EQUAL(pthread_mutex_unlock(mutex), 0);
-  for (int i = 0; i != 4; ++i) EQUAL((long)join(threads[i]), 0);
 }
 
 FOR_EACH_KIND(fork_then_contend, "threads of the child wait for a mutex that was contended before the fork") {

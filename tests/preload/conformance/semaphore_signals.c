@@ -86,6 +86,7 @@ static void* takes_turns(void* unused) {
   (void)unused;
   while (!done) {
     EQUAL(sem_wait(&semaphore), 0);
+    sched_yield();  // so that others have to wait
     EQUAL(sem_post(&semaphore), 0);
   }
   return NULL;
