@@ -8,14 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 from .trial import PATIENCE, Program, Trial, demand, number, version_of
 
 CLIENTS = 8
+LOAD = "key\n64 64 1\nvalue\n1024 1024 1\ncmd\n0 0.1\n1 0.9\n"  # lengths; one part is set, nine are got
 
 
 def run(trial: Trial) -> str:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with trial.server(*f"memcached -u nobody -U 0 -l 127.0.0.1 -p {port} -t 4".split(), ready=lambda: answers(port)):
-        operations = trial.times(200_000)
-        output = trial.run(*f"memcaslap -s 127.0.0.1:{port} -T 2 -c 16 -w 1k -x {operations} -v 0.2".split())
+        operations, load = trial.times(200_000), trial.folder / "load"
+        load.write_text(LOAD)  # or it would write that into the user's home
+        words = f"memcaslap -s 127.0.0.1:{port} -F {load} -T 2 -c 16 -w 1k -x {operations} -v 0.2"
+        output = trial.run(*words.split())
         demand(number(r"Ops: (\d+)", output), operations, "operations")
         for complaint in ("get_misses", "verify_misses", "verify_failed"):
             demand(number(rf"{complaint}: (\d+)", output), 0, complaint)
