@@ -80,8 +80,16 @@ class TicketLine {
     } while (permits != 0);
   }
 
-  // Permits to be had just now; negative: so many stand in line, those who left included.
-  std::int64_t value() const { return distance(grant_.load(order::relaxed), ticket_.load(order::relaxed)); }
+  // Permits to be had just now; negative: so many stand in line, those who left included. The grant only grows: if it was the same
+  // before and after, it was so when the ticket was read. Otherwise whoever is held up in between sees permits that never were.
+  std::int64_t value() const {
+    for (auto grant = grant_.load(order::acquire);;) {
+      const auto next = ticket_.load(order::acquire);
+      const auto now = grant_.load(order::acquire);
+      if (now == grant) return distance(grant, next);
+      grant = now;
+    }
+  }
 
   template <class V>
   void fields(V&& visit) const {

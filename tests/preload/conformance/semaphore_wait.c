@@ -43,6 +43,41 @@ TEST(semaphore_value_with_waiters, "the value of a semaphore that threads wait f
   EQUAL(value_of(&semaphore), 0);
 }
 
+static void* gives_and_takes(void* unused) {
+  while (!taken) {
+    EQUAL(sem_post(&semaphore), 0);
+    EQUAL(sem_wait(&semaphore), 0);
+  }
+  return unused;
+}
+
+static void hold_up(int number) {
+  (void)number;
+  nap(0);
+}
+
+TEST(semaphore_value_that_was, "the value that is told was that of the semaphore at some time during the call, even if the call is held up") {
+  EQUAL(sem_init(&semaphore, 0, 0), 0);
+  const pthread_t other = start(gives_and_takes, NULL);
+  const struct sigaction action = {.sa_handler = hold_up, .sa_flags = SA_RESTART};
+  EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
+  struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1, ._sigev_un._tid = gettid()};
+  const struct itimerspec once = {{0, 0}, {0, 20000}};
+  timer_t timer;
+  EQUAL(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+  const struct timespec end = deadline(CLOCK_MONOTONIC, 60);
+  while (!has_passed(CLOCK_MONOTONIC, end)) {
+    EQUAL(timer_settime(timer, 0, &once, NULL), 0);
+    for (int i = 0; i != 1000; ++i) {
+      const int value = value_of(&semaphore);
+      CHECK(value == 0 || value == 1);
+    }
+  }
+  EQUAL(timer_delete(timer), 0);
+  taken = 1;
+  join(other);
+}
+
 TEST(semaphore_post_wakes_one, "each post lets exactly one more of those who wait go") {
   pthread_t threads[4];
   start_takers(threads, 4);
