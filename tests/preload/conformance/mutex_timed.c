@@ -85,17 +85,16 @@ FOR_EACH_KIND(mutex_timed_in_time, "timed locks return with the mutex if it is u
   EQUAL((long)join(other), 0);
 }
 
-FOR_EACH_KIND(mutex_timed_almost_for_ever, "a timed lock whose deadline is the latest that can be told waits") {
-  struct timespec never = {LONG_MAX, 999999999};
-  struct clocked as_never = {CLOCK_MONOTONIC, never};
+FOR_EACH_KIND(mutex_timed_almost_for_ever, "a timed lock waits, though its deadline in nanoseconds is more than a number can hold") {
+  struct clocked far[] = {{CLOCK_MONOTONIC, {LONG_MAX, 999999999}}, {CLOCK_REALTIME, {LONG_MAX, 999999999}},
+                          {CLOCK_MONOTONIC, {18446744074, 0}},      {CLOCK_REALTIME, {18446744074, 0}}};  // times 10^9: just over 2^64
+  pthread_t threads[4];
   EQUAL(pthread_mutex_lock(mutex), 0);
-  const pthread_t one = start(waits_until, &never), other = start(waits_by_clock, &as_never);
-  until_blocked(2);
-  CHECK(!has_ended(one));
-  CHECK(!has_ended(other));
+  for (int i = 0; i != 4; ++i) threads[i] = start(waits_by_clock, &far[i]);
+  until_blocked(4);
+  for (int i = 0; i != 4; ++i) CHECK(!has_ended(threads[i]));
   EQUAL(pthread_mutex_unlock(mutex), 0);
-  EQUAL((long)join(one), 0);
-  EQUAL((long)join(other), 0);
+  for (int i = 0; i != 4; ++i) EQUAL((long)join(threads[i]), 0);
 }
 
 FOR_EVERY_MUTEX(mutex_timed_invalid, "a timed lock that would block says EINVAL if tv_nsec is not from 0 to 999999999") {
