@@ -81,9 +81,8 @@ class Pool {
 class Keeper {
  public:
   static void keep(void (*free)(void*), void* spare) {
-    if (over_ || count_ == most) return free(spare);
+    if (over_ || count_ == most || !tell_at_exit()) return free(spare);
     kept_[count_++] = {free, spare};
-    pthread_setspecific(key(), kept_);
   }
 
  private:
@@ -93,15 +92,16 @@ class Keeper {
   };
   static constexpr unsigned most = 4;
 
-  static pthread_key_t key() {
-    auto known = key_.load(std::memory_order_acquire);
-    if (known == 0) {
+  // False: the program has no key left for it.
+  static bool tell_at_exit() {
+    auto key = key_.load(std::memory_order_acquire);
+    if (key == 0) {
       pthread_key_t mine;
-      if (pthread_key_create(&mine, [](void*) { free_all(); }) != 0) NativeMemory<DomainOptions{}>::stop("preload", "the program has no thread-specific keys left");
-      if (key_.compare_exchange_strong(known, mine + 1)) return mine;
-      pthread_key_delete(mine);
+      if (pthread_key_create(&mine, [](void*) { free_all(); }) != 0) return false;
+      if (key_.compare_exchange_strong(key, mine + 1)) key = mine + 1;
+      else pthread_key_delete(mine);
     }
-    return known - 1;
+    return pthread_setspecific(key - 1, kept_) == 0;
   }
 
   static void free_all() {

@@ -119,6 +119,7 @@ class Wait {
         glibc::pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
         why = sleep_on(word, value, clock, at);
         glibc::pthread_setcanceltype(before, nullptr);
+        await_late_cancellation();
       });
     }
     // A handler with SA_RESTART does not end a wait for ever. But a sleep that is timed, if only by our impatience, does not tell which
@@ -135,6 +136,15 @@ class Wait {
   }
 
  private:
+  // Who cancels us while the type is asynchronous sends a signal, and setting the type back does not wait for it. Should it come
+  // when the thread has returned from its function, glibc would take the result away. At the end of a cancellation point glibc does
+  // wait for a signal that is under way; this is the cheapest one.
+  static void await_late_cancellation() {
+    const int before = errno;
+    [[maybe_unused]] const auto nothing = read(-1, nullptr, 0);
+    errno = before;
+  }
+
   // Does what may be cancelled, in a frame that has nothing else.
   template <class F>
   [[gnu::noinline]] void catch_cancellation(const F& what) const {
