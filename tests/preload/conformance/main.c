@@ -77,11 +77,12 @@ static int run_all(void) {
   struct run* const runs = calloc((size_t)count, sizeof *runs);
   for (struct test* next = tests; ended != count; ++ended) {
     for (; next && begun - ended != at_a_time; next = next->next) begin(&runs[begun++], next->name);
-    int status;
-    const pid_t process = waitpid(-1, &status, 0);
-    kill(-process, SIGKILL);
-    for (int i = 0; i != begun; ++i)
-      if (runs[i].process == process) runs[i].status = status;
+    siginfo_t info;
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) != 0) return 2;
+    kill(-info.si_pid, SIGKILL);  // while its number cannot be another's
+    struct run* run = runs;
+    while (run->process != info.si_pid) ++run;
+    waitpid(run->process, &run->status, 0);
   }
   bool well = true;
   const struct run* run = runs;
