@@ -188,9 +188,9 @@ TEST(end_signals_while_locking, "signals that arrive all the time do not harm wh
   EQUAL(sigaction(SIGPROF, &action, NULL), 0);
   EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
   const pthread_t self = pthread_self();
-  const pid_t child = fork();
+  const pid_t parent = getpid(), child = fork();
   if (child == 0) {
-    for (int i = 0; i != 200; ++i) kill(getppid(), SIGUSR1), usleep(50);
+    for (int i = 0; i != 200 && getppid() == parent; ++i) kill(parent, SIGUSR1), usleep(50);
     _exit(0);
   }
   int status;
