@@ -37,7 +37,7 @@ def run(command: list[str], environment: Mapping[str, str], json_file: str | Non
     """Run a program that preloads the library, tell on stderr what it counted, and return the exit status."""
     if json_file is not None:
         try:
-            Path(json_file).touch()
+            Path(json_file).open("a").close()
         except OSError as error:
             raise UsageError(f"cannot write {json_file}: {error.strerror}") from None
     with tempfile.TemporaryDirectory(prefix="fairlock-stats-", ignore_cleanup_errors=True) as folder:
@@ -49,7 +49,10 @@ def run(command: list[str], environment: Mapping[str, str], json_file: str | Non
     print_processes(processes)
     if json_file is not None:
         whole = {"format": FORMAT, "version": VERSION, "command": command, "status": status, "processes": processes}
-        Path(json_file).write_text(json.dumps(whole, indent=1) + "\n")
+        try:
+            Path(json_file).write_text(json.dumps(whole, indent=1) + "\n")
+        except OSError as error:  # the status is the program's all the same
+            print(f"fairlock: cannot write {json_file}: {error.strerror}", file=sys.stderr)
     return status
 
 

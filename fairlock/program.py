@@ -94,7 +94,7 @@ def _interpreter(file: str) -> list[str]:
         start = script.read(256)  # as much as the kernel reads
     if not start:
         raise NotExecutableError(f"{file} is empty; a program or a script with a #! line would work")
-    line = os.fsdecode(start[2:].partition(b"\n")[0]).strip(" \t") if start.startswith(b"#!") else ""
+    line = os.fsdecode(re.split(rb"[\n\0]", start[2:], maxsplit=1)[0]).strip(" \t") if start.startswith(b"#!") else ""
     if not line:
         raise NotExecutableError(
             f"{file} is neither an ELF program nor a script that names its interpreter in the first line (#!/bin/sh); "
@@ -110,7 +110,10 @@ def _after_env(words: list[str]) -> list[str]:
     while rest:
         word = rest[0]
         if word.startswith("-S"):
-            rest = [*shlex.split(word[2:]), *rest[1:]]
+            try:
+                rest = [*shlex.split(word[2:]), *rest[1:]]
+            except ValueError:  # a quotation without an end: env will complain
+                return []
         elif "=" in word and not word.startswith("-"):
             rest = rest[1:]
         else:

@@ -56,6 +56,7 @@ def run(args: argparse.Namespace) -> int:
     command: list[str] = args.command[1:] if args.command[:1] == ["--"] else args.command
     several = args.lock == ALL or "," in args.lock or args.repeat is not None
     refuse_what_does_not_go_together(args, command, several)
+    preload.library(preload.DEFAULT_LOCK, args.waiting)  # is there such a policy? --lock glibc would not ask
     before = environment_before_python()
     if several:
         locks = chosen(args.lock, args.waiting)
@@ -94,10 +95,14 @@ def refuse_what_does_not_go_together(args: argparse.Namespace, command: list[str
         raise UsageError("--stats and --print are for one lock; name it with --lock, and leave out --repeat")
     if args.repeat is not None and args.repeat < 1:
         raise UsageError(f"--repeat {args.repeat}: a program is run at least once with each lock; 5 is a beginning")
-    given = [name.replace("_", "-") for name in COMPARING if getattr(args, name) not in (None, False)]
+    given = [
+        name.replace("_", "-")
+        for name in COMPARING
+        if getattr(args, name) is not None and getattr(args, name) is not False
+    ]
     if given and not several:
         raise UsageError(f"--{given[0]} is for a comparison of locks; add --lock all, or --repeat N")
-    if args.json and not several and not args.stats:
+    if args.json is not None and not several and not args.stats:
         raise UsageError("--json writes statistics or a comparison; add --stats, or --lock all")
 
 
@@ -142,7 +147,8 @@ def become(file: str, command: list[str], environment: dict[str, str]) -> int:
     """Go on as that program: signals, files and the exit status are its own."""
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and whatever it becomes would
         signal.signal(number, signal.SIG_DFL)
-    sys.stdout.flush()
+    if sys.stdout is not None:  # closed by whoever started us
+        sys.stdout.flush()
     try:
         os.execve(file, command, environment)
     except OSError as error:

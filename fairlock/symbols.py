@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import bisect
+import re
 import subprocess
 from collections.abc import Iterable
 from typing import NamedTuple
 
 PATIENCE = 30.0  # seconds, for a large module
 UNKNOWN = "??"
+SIZED = re.compile("([0-9a-f]+) ([0-9a-f]{8,}) [^ ] (.+)")  # of nm: address, size, kind and name; some have no size
 
 
 class Frame(NamedTuple):
@@ -39,9 +41,8 @@ def names(module: str, addresses: Iterable[int]) -> dict[int, str]:
     """Return the symbol that each address lies in, if any, with the distance from its beginning."""
     table: list[tuple[int, int, str]] = []
     for line in _output(["nm", "-n", "-C", "-S", "--defined-only", module]):
-        start, size, *kind_and_name = line.split(" ", 3)
-        if len(kind_and_name) == 2:  # else it has no size
-            table.append((int(start, 16), int(size, 16), kind_and_name[1]))
+        if sized := SIZED.fullmatch(line):
+            table.append((int(sized[1], 16), int(sized[2], 16), sized[3]))
     starts = [entry[0] for entry in table]
     found = {}
     for address in addresses:

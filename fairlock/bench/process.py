@@ -71,7 +71,7 @@ def run(
                 end(process.pid)
                 process.wait()
         if late.is_set():
-            raise SampleError(f"no end after {limit:.0f} s: {' '.join(command)}")
+            raise SampleError(f"no end after {limit:g} s: {' '.join(command)}")
         return Ended(process.returncode, text_of(output), text_of(errors), seconds, usage)
 
 

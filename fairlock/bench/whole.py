@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import math
 import random
 import re
 import resource
@@ -152,7 +154,8 @@ def run(point: Point) -> Metrics:
 
 def how_it_ended(ended: Ended) -> str:
     if ended.status < 0:
-        text = f"it was ended by {signal.Signals(-ended.status).name}"
+        known = -ended.status in {int(number) for number in signal.Signals}  # those of real time have no names
+        text = f"it was ended by {signal.Signals(-ended.status).name if known else f'signal {-ended.status}'}"
     else:
         text = f"it ended with status {ended.status}"
     last = [line.strip() for line in ended.errors.splitlines() if line.strip()][-1:]
@@ -164,7 +167,7 @@ def figure(ended: Ended, pattern: str, name: str) -> float:
     found = re.findall(pattern, ended.output + ended.errors, re.MULTILINE)
     if not found:
         raise SampleError(f"nothing that it printed is like --{name} {pattern}")
-    try:
-        return float(found[-1].replace(",", ""))
-    except ValueError:
-        raise SampleError(f"--{name} {pattern} found '{found[-1]}', which is no number") from None
+    with contextlib.suppress(ValueError):
+        if math.isfinite(value := float(found[-1].replace(",", ""))):
+            return value
+    raise SampleError(f"--{name} {pattern} found '{found[-1]}', which is no number")

@@ -164,13 +164,26 @@ def test_a_lock_with_which_it_fails_is_named_and_the_others_are_kept(
     assert "fair" not in by_lock(found)
 
 
+@pytest.mark.parametrize("number", ["nan", "inf", "1e999"])
+def test_a_number_without_bounds_is_none(run: Run, number: str) -> None:
+    done = run("--lock=twa", "--repeat=1", r"--measure=(\S+)", "--", "echo", number)
+    assert done.returncode == 1
+    assert f"found '{number}', which is no number" in done.stderr
+
+
+def test_a_signal_without_a_name_is_told(run: Run) -> None:
+    done = run("--lock=twa", "--repeat=1", "--", "sh", "-c", "kill -40 $$")
+    assert done.returncode == 1
+    assert "it was ended by signal 40" in done.stderr
+
+
 def test_a_run_that_does_not_end_is_ended(run: Run) -> None:
     begin = time.monotonic()
     text = f'{LOCK}; if [ "$lock" = twa ]; then sleep 300 & wait; fi'
     done = run("--lock=twa", "--timeout=0.5", "--repeat=1", "--", "sh", "-c", text)
     assert time.monotonic() - begin < 30
     assert done.returncode == 1
-    assert "program sh: twa (spin-then-park): no end after 0 s" in done.stderr
+    assert "program sh: twa (spin-then-park): no end after 0.5 s" in done.stderr
 
 
 def point(command: str, lock: str = "twa") -> Point:

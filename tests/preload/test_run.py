@@ -114,6 +114,29 @@ def test_glibc_is_no_replacement(who: Path) -> None:
     assert output(run("--lock", "glibc", "--", who)) == "glibc -"
 
 
+@pytest.mark.parametrize("lock", ["glibc", "all", "fair"])
+def test_a_policy_that_there_is_not_is_refused_with_every_lock(lock: str) -> None:
+    assert "unknown waiting policy 'bogus'" in refused(run("--lock", lock, "--waiting", "bogus", "--", "true"))
+
+
+def test_a_closed_output_is_the_programs_own_affair() -> None:
+    assert call("sh", "-c", f"{FAIRLOCK} run -- sh -c 'exit 3' >&-").returncode == 3
+
+
+def test_what_the_kernel_reads_of_a_first_line_ends_at_a_zero(tmp_path: Path) -> None:
+    odd = script(tmp_path / "odd", "#!/bin/sh\0x\necho hi\n")
+    assert output(run(odd)) == output(call(odd)) == "hi"
+
+
+def test_an_env_that_will_complain_may_do_so(tmp_path: Path) -> None:
+    assert run(script(tmp_path / "open", '#!/usr/bin/env -S "sh\n')).returncode == 125
+
+
+@pytest.mark.parametrize("option", [("--seed", "0"), ("--timeout", "0"), ("--json", "")])
+def test_an_option_of_others_is_refused_even_if_it_is_nothing(option: tuple[str, str]) -> None:
+    refused(run(*option, "--", "true"))
+
+
 def test_children_inherit_it(who: Path) -> None:
     command = f"(true; {who}) && exec {who}"
     assert output(run("--lock", "twa", "--", "sh", "-c", command)).splitlines() == ["twa spin-then-park"] * 2

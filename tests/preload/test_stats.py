@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from fairlock import lock_stats, paths, preload
+from fairlock import lock_stats, paths, preload, symbols
 
 SOURCES = Path(__file__).parent / "stats"
 LOCKS = [preload.GLIBC, "twa", "fair", "hapax-vw"]
@@ -347,3 +347,20 @@ def test_without_statistics_nothing_is_preloaded_for_them() -> None:
     for lock in LOCKS:
         assert "stats.so" not in preload.environment(lock, base={}).get("LD_PRELOAD", "")
     assert paths.preload_dir() / "stats.so" == lock_stats.library()
+
+
+def test_a_file_that_cannot_be_written_is_told_before_or_leaves_the_status(tmp_path: Path) -> None:
+    with run_with_stats("true", json_file=tmp_path) as folder:
+        assert folder.wait(60) == 2
+    with run_with_stats("sh", "-c", "exit 3", json_file=Path("/dev/full")) as full:
+        assert "cannot write /dev/full: No space left" in full.communicate(timeout=60)[1]
+    assert full.returncode == 3
+
+
+def test_a_symbol_without_a_size_names_nothing(tmp_path: Path) -> None:
+    source, library = tmp_path / "unsized.s", tmp_path / "unsized.so"
+    source.write_text(".globl _Z3fooii\n_Z3fooii: ret\n")
+    subprocess.run(["cc", "-shared", "-nostdlib", source, "-o", library], check=True)
+    printed = subprocess.run(["nm", "-C", library], capture_output=True, text=True, check=True).stdout
+    assert "T foo(int, int)" in printed
+    assert symbols.names(str(library), [int(printed.split(" T foo")[0].split()[-1], 16)]) == {}
