@@ -5,13 +5,17 @@
 
 static long count;
 
+static void increment_and_unlock(long turn) {
+  const long before = count;
+  if (turn % 16 == 0) sched_yield();  // so that others come in between if they can
+  count = before + 1;
+  EQUAL(pthread_mutex_unlock(mutex), 0);
+}
+
 static void* increments(void* times) {
   for (long i = 0; i != (long)times; ++i) {
     EQUAL(pthread_mutex_lock(mutex), 0);
-    const long before = count;
-    if (i % 16 == 0) sched_yield();  // so that others come in between if they can
-    count = before + 1;
-    EQUAL(pthread_mutex_unlock(mutex), 0);
+    increment_and_unlock(i);
   }
   return NULL;
 }
@@ -24,27 +28,28 @@ FOR_EVERY_MUTEX(mutex_excludes, "one thread at a time has it, of 8") {
   EQUAL(count, 8 * each);
 }
 
+// Two threads lock, two come in another way.
+static void expect_all_counted(void* (*otherwise)(void*), long each) {
+  pthread_t threads[4];
+  for (int i = 0; i != 4; ++i) threads[i] = start(i % 2 ? otherwise : increments, (void*)each);
+  for (int i = 0; i != 4; ++i) join(threads[i]);
+  EQUAL(count, 4 * each);
+}
+
 static void* increments_by_trying(void* times) {
   for (long i = 0; i != (long)times;) {
     if (pthread_mutex_trylock(mutex) != 0) {
       sched_yield();
       continue;
     }
-    const long before = count;
-    if (i % 16 == 0) sched_yield();
-    count = before + 1;
-    EQUAL(pthread_mutex_unlock(mutex), 0);
+    increment_and_unlock(i);
     ++i;
   }
   return NULL;
 }
 
 FOR_EACH_KIND(mutex_try_excludes, "one thread at a time has it, though some try and others lock") {
-  pthread_t threads[4];
-  const long each = turns(200);
-  for (int i = 0; i != 4; ++i) threads[i] = start(i % 2 ? increments_by_trying : increments, (void*)each);
-  for (int i = 0; i != 4; ++i) join(threads[i]);
-  EQUAL(count, 4 * each);
+  expect_all_counted(increments_by_trying, turns(200));
 }
 
 static void* increments_with_deadlines(void* times) {
@@ -56,21 +61,14 @@ static void* increments_with_deadlines(void* times) {
       continue;
     }
     EQUAL(result, 0);
-    const long before = count;
-    if (i % 16 == 0) sched_yield();
-    count = before + 1;
-    EQUAL(pthread_mutex_unlock(mutex), 0);
+    increment_and_unlock(i);
     ++i;
   }
   return NULL;
 }
 
 FOR_EACH_KIND(mutex_timed_excludes, "one thread at a time has it, though some give up and come again") {
-  pthread_t threads[4];
-  const long each = turns(100);
-  for (int i = 0; i != 4; ++i) threads[i] = start(i % 2 ? increments_with_deadlines : increments, (void*)each);
-  for (int i = 0; i != 4; ++i) join(threads[i]);
-  EQUAL(count, 4 * each);
+  expect_all_counted(increments_with_deadlines, turns(100));
 }
 
 static long words[64];
