@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,11 @@ import pytest
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 Python = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def pytest_configure() -> None:
+    # A shell's job in the background ignores Ctrl-C, and so would the programs that tests interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -489,21 +488,35 @@ def test_locks_of_a_library_that_is_not_installed() -> None:
 
 def test_a_process_that_does_not_end_is_ended(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    script = f"sleep 100 & echo $! > {pid}; wait"
     begin = time.monotonic()
     with pytest.raises(SampleError, match=r"no end after 0\.5 s"):
-        native.call(["sh", "-c", script], 0.5)
+        native.call(["sh", "-c", f"sleep 100 & echo $! > {pid}; wait"], 0.5)
     assert time.monotonic() - begin < 30
-    child = int(pid.read_text())
-    for _ in range(100):  # what it started has ended too
+    await_end(int(pid.read_text()))  # what it started has ended too
+
+
+def test_what_a_process_leaves_behind_ends_with_it(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    assert native.call(["sh", "-c", f"sleep 100 & echo $! > {pid}; exit 3"], 20)[0] == 3
+    await_end(int(pid.read_text()))
+
+
+def await_end(process: int) -> None:
+    for _ in range(100):
         try:
-            os.kill(child, 0)
-        except ProcessLookupError:
-            return
-        if Path(f"/proc/{child}/stat").read_text().split()[2] == "Z":
+            if Path(f"/proc/{process}/stat").read_text().split()[2] == "Z":
+                return
+        except OSError:
             return
         time.sleep(0.1)
     pytest.fail("it still runs")
+
+
+def test_children_that_nobody_is_to_ask_for(tmp_path: Path) -> None:
+    """Who starts us may ignore that children end, and so did we."""
+    code = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    command = [sys.executable, "-c", code, PROGRAM, "bench", "mutex", "--config=maximum", "--locks=twa", *QUICK]
+    succeed(subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60))
 
 
 @pytest.mark.parametrize("rich", [True, False])

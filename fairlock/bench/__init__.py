@@ -49,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         print_list()
         return 0
+    choose_signals()
     asked.check_numbers(args)
     if args.report is not None:
         files.check_report()
@@ -61,7 +62,6 @@ def run(args: argparse.Namespace) -> int:
         path = files.writable(args.json or files.default(args.workload, "results.json"))
     report = files.writable(args.report or files.default(args.workload, "report.html"))
     files.apart(report, path, args.source)
-    end_as_with_ctrl_c()
     return carry_out(found, path, report)
 
 
@@ -71,17 +71,18 @@ def carry_out(found: Results, path: Path | None, report: Path | None) -> int:
         return measure(found, path, report)
     except SampleError as error:
         if found.samples:
-            harness.interrupted(found, harness.kept(found, path))
+            harness.stopped(found, harness.kept(found, path))
         print(f"fairlock: {error}", file=sys.stderr)
         return FAILED
 
 
-def end_as_with_ctrl_c() -> None:
+def choose_signals() -> None:
     """Keep what is done, and leave no process behind, also if we are told to end or the terminal goes away."""
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as by nohup
                 signal.signal(number, signal.default_int_handler)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, children would vanish before we can ask how they ended
 
 
 def measure(found: Results, path: Path | None, report: Path | None) -> int:
@@ -96,7 +97,7 @@ def measure(found: Results, path: Path | None, report: Path | None) -> int:
         show(found)
     if not done:
         sys.stdout.flush()
-        harness.interrupted(found, path)
+        harness.stopped(found, path)
         return INTERRUPTED
     if path is not None:
         print(f"\n{path}: {len(found.samples)} samples")

@@ -116,13 +116,13 @@ def kept(found: Results, path: Path | None) -> Path | None:
     return path
 
 
-def interrupted(found: Results, path: Path | None) -> None:
+def stopped(found: Results, path: Path | None) -> None:
     """Say what is kept, and how to go on."""
     done, planned = len(found.samples), len(found.plan.order)
     if not done:
-        print("interrupted before the first sample: nothing is kept", file=sys.stderr)
+        print("stopped before the first sample: nothing is kept", file=sys.stderr)
         return
     print(
-        f"interrupted: {done} of {planned} samples are in {path}; go on with: fairlock bench --resume {path}",
+        f"stopped: {done} of {planned} samples are in {path}; go on with: fairlock bench --resume {path}",
         file=sys.stderr,
     )

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import IO
 
 GRACE = 30.0  # seconds that a sample may take beyond its window before it counts as hanging
+FIRST_LOOK = 0.0002  # seconds after a program's start
 
 
 class SampleError(Exception):
@@ -35,11 +36,11 @@ def run(
     limit: float,
     *,
     env: Mapping[str, str] | None = None,
-    started: Callable[[int], None] = lambda pid: None,
+    look: Callable[[int], None] | None = None,  # at the process, while it runs
     discard: bool = False,  # what it prints
 ) -> Ended:
-    """Run a program to its end, or end it and all that it started when the time is up or we are interrupted."""
-    late = threading.Event()
+    """Run a program to its end, or end it when the time is up or we are interrupted; what it started ends with it."""
+    over, late = threading.Event(), threading.Event()
     # Files, and not pipes: whoever it leaves behind may keep these open for ever.
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         begin = time.monotonic()
@@ -52,27 +53,36 @@ def run(
             start_new_session=True,
             env=env,
         )
-
-        def too_late() -> None:
-            late.set()
-            end(process.pid)
-
-        timer = threading.Timer(limit, too_late)
-        timer.daemon = True
-        timer.start()
+        watcher = threading.Thread(target=watch, args=(process.pid, limit, look, over, late), daemon=True)
         try:
-            started(process.pid)
-            _, status, usage = os.wait4(process.pid, 0)  # which tells of this child alone
+            watcher.start()
+            # Not yet asked for its status, it keeps its number: nobody else is ended below, or by the watcher.
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
             seconds = time.monotonic() - begin
-            process.returncode = os.waitstatus_to_exitcode(status)
         finally:
-            timer.cancel()
-            if process.returncode is None:
-                end(process.pid)
-                process.wait()
+            over.set()
+            watcher.join()
+            end(process.pid)  # what it has left behind would disturb the next sample
+            _, status, usage = os.wait4(process.pid, 0)  # which tells of this child alone
+            process.returncode = os.waitstatus_to_exitcode(status)
         if late.is_set():
             raise SampleError(f"no end after {limit:g} s: {' '.join(command)}")
         return Ended(process.returncode, text_of(output), text_of(errors), seconds, usage)
+
+
+def watch(
+    pid: int, limit: float, look: Callable[[int], None] | None, over: threading.Event, late: threading.Event
+) -> None:
+    """Look at a process ever more seldom until it is over, and end it when the time is up."""
+    until, pause = time.monotonic() + limit, FIRST_LOOK if look else limit
+    while not over.wait(min(pause, max(0.0, until - time.monotonic()))):
+        if time.monotonic() >= until:
+            late.set()
+            end(pid)
+            return
+        if look:
+            look(pid)
+        pause *= 2
 
 
 def text_of(file: IO[bytes]) -> str:
@@ -81,7 +91,7 @@ def text_of(file: IO[bytes]) -> str:
 
 
 def end(group: int) -> None:
-    with suppress(ProcessLookupError):  # it has ended in the meantime
+    with suppress(ProcessLookupError, PermissionError):  # it has ended in the meantime, or become somebody else's
         os.killpg(group, signal.SIGKILL)
 
 

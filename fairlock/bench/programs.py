@@ -82,40 +82,44 @@ def preloaded(point: Point) -> dict[str, str] | None:
 NOT_LOADED = "the lock was not loaded, so the sample would be of another"
 COMPLAINT = "from LD_PRELOAD cannot be preloaded"  # the loader's, which then goes on without
 LIBC = re.compile(r"/libc[-.]")  # its file
-LONG_ENOUGH = 5.0  # seconds for a program to be loaded, on the busiest machine
+LONG_ENOUGH = 5.0  # seconds without a C library: it is linked statically. The busiest machine loads it before
 
 
 class Sight:
-    """Looks, just after a program was started, whether it loads its lock; with glibc's too, so that all are alike."""
+    """Looks, while a program runs, whether it has its lock; with glibc's too, so that all are alike.
+
+    Again and again, because a process may become another program, without the environment that it was given.
+    """
 
     def __init__(self, point: Point) -> None:
         self._point = point
         self._folder = str(paths.preload_dir().resolve()) if waitings() else None  # of all locks
-        self._file = None  # of this one
+        self._name = self._file = None  # of this one: as in LD_PRELOAD, and as it is mapped
         if point.lock != UNREPLACED:
-            self._file = str(preload.library(point.lock, point.waiting or "").resolve())
-        self._as_wanted: bool | None = None  # None: it ended before that
+            library = preload.library(point.lock, point.waiting or "")
+            self._name, self._file = str(library), str(library.resolve())
+        self._as_wanted: bool | None = None  # None: it was never seen with a C library
+        self._bare: float | None = None  # since when it is seen without one
 
     def __call__(self, pid: int) -> None:
-        pause, until = 0.0002, time.monotonic() + LONG_ENOUGH
-        while time.monotonic() < until:
-            maps = maps_of(pid)
-            if not maps:
-                return
-            # What is preloaded comes before everything else that a program needs. Looked at twice: what we read was not
-            # all there at one moment.
-            if LIBC.search(maps) or (self._file is not None and self._file in maps):
-                maps = maps_of(pid) or maps
-                other = self._folder is not None and self._folder in maps
-                self._as_wanted = self._file in maps if self._file is not None else not other
-                return
-            time.sleep(pause)
-            pause = min(2 * pause, 0.05)
-        self._as_wanted = self._file is None
+        # What is preloaded comes before everything else that a program needs. Looked at twice: what we read was not all
+        # there at one moment.
+        first, maps = maps_of(pid), maps_of(pid)
+        if LIBC.search(first) and LIBC.search(maps):
+            other = self._folder is not None and self._folder in maps
+            wanted = self._file in maps if self._file is not None else not other
+            self._as_wanted = wanted and self._as_wanted is not False
+            self._bare = None
+        elif maps and self._file is not None:
+            self._bare = self._bare or time.monotonic()
+            if time.monotonic() - self._bare >= LONG_ENOUGH:
+                self._as_wanted = False
 
     def found(self, errors: str) -> dict[str, object]:
         """Return what the sample says of its lock, or raise SampleError."""
-        complaints = [line.strip() for line in errors.splitlines() if COMPLAINT in line]
+        complaints = [
+            line.strip() for line in errors.splitlines() if COMPLAINT in line and self._name and self._name in line
+        ]
         if complaints or self._as_wanted is False:
             raise SampleError("; ".join([NOT_LOADED, *complaints[:1]]))
         if self._as_wanted is None:

@@ -82,7 +82,7 @@ def sample(point: Point, plan: Plan, seed: int) -> Metrics:
         words, unknown = flags({**wanted, "db": str(database)})
         others, sight = OtherWork(), Sight(point)
         with crew.hogs(point.hogs) if point.hogs else nullcontext():
-            ended = run_to_end([PROGRAM, *words], seconds + GRACE, env=environment(point), started=sight)
+            ended = run_to_end([PROGRAM, *words], seconds + GRACE, env=environment(point), look=sight)
         share = others.share()
     return {
         **figures(checked(ended)),

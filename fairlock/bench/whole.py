@@ -44,7 +44,7 @@ def compare(locks: Sequence[str], waiting: str, repeat: int, command: Sequence[s
         files.check_report()
     path, report = (files.writable(Path(one) if one is not None else None) for one in (args.json, args.report))
     files.apart(report, path)
-    bench.end_as_with_ctrl_c()
+    bench.choose_signals()
     try:
         seconds = rehearse(point_of(programs.UNREPLACED, None, options, 0.0))
     except SampleError as error:
@@ -127,7 +127,7 @@ def run(point: Point) -> Metrics:
     unread = not options.get("show") and not any(name in options for name in PRINTED)
     words = shlex.split(str(options["command"]))
     try:
-        ended = process.run(words, limit, env=environment, started=sight, discard=unread)
+        ended = process.run(words, limit, env=environment, look=sight, discard=unread)
     except OSError as error:
         raise SampleError(f"it did not start: {error.strerror}") from error
     share = others.share()

@@ -201,11 +201,20 @@ def test_a_lock_that_cannot_be_loaded_is_no_sample(tmp_path: Path, monkeypatch: 
 
 def test_the_loaders_complaint_is_enough() -> None:
     """Of a program that ends at once there is nothing else."""
+
+    def complaint(file: object) -> str:
+        return f"ERROR: ld.so: object '{file}' from LD_PRELOAD cannot be preloaded (wrong ELF class): ignored.\n"
+
     with pytest.raises(SampleError, match=programs.NOT_LOADED):
-        programs.Sight(point("true")).found(
-            "ERROR: ld.so: object 'twa.so' from LD_PRELOAD cannot be preloaded: ignored.\n"
-        )
-    assert "note" in programs.Sight(point("true")).found("all is well\n")
+        programs.Sight(point("true")).found(complaint(preload.library("twa")))
+    for errors in ("all is well\n", complaint("/somewhere/else.so")):
+        assert "note" in programs.Sight(point("true")).found(errors)
+
+
+@pytest.mark.parametrize("words", ["env -i sleep 0.4", "sh -c 'sleep 0.1; unset LD_PRELOAD; exec sleep 0.4'"])
+def test_a_lock_that_is_lost_on_the_way_is_no_sample(words: str) -> None:
+    with pytest.raises(SampleError, match=programs.NOT_LOADED):
+        whole.run(point(words))
 
 
 def test_a_lock_that_is_silently_not_loaded_is_no_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,6 +227,11 @@ def test_a_lock_that_is_silently_not_loaded_is_no_sample(tmp_path: Path, monkeyp
     monkeypatch.setattr(programs, "LONG_ENOUGH", 0.2)
     with pytest.raises(SampleError, match=programs.NOT_LOADED):
         whole.run(point(str(static)))
+
+
+def test_objects_of_others_that_cannot_be_preloaded_are_none_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LD_PRELOAD", "/nowhere/else.so")
+    assert whole.run(point("sleep 0.2"))["preloaded"]
 
 
 def test_glibcs_lock_is_not_another_that_was_preloaded_already(monkeypatch: pytest.MonkeyPatch) -> None:
