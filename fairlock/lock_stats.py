@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -46,24 +47,35 @@ def run(command: list[str], environment: Mapping[str, str], json_file: str | Non
         status = wait_for(command, {**environment, "FAIRLOCK_STATS": f"{folder}/process"})
         processes = collect(Path(folder))
     resolve(processes)
-    print_processes(processes)
+    tell(report(processes))
     if json_file is not None:
         whole = {"format": FORMAT, "version": VERSION, "command": command, "status": status, "processes": processes}
         try:
             Path(json_file).write_text(json.dumps(whole, indent=1) + "\n")
         except OSError as error:  # the status is the program's all the same
-            print(f"fairlock: cannot write {json_file}: {error.strerror}", file=sys.stderr)
+            tell(f"fairlock: cannot write {json_file}: {error.strerror}")
     return status
+
+
+def tell(text: str) -> None:
+    """Write to stderr, if there is one and it takes it: the status is the program's all the same."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(text, file=sys.stderr)
+
+
+FROM_TERMINAL = {signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGWINCH}
+NOT_HANDED_ON = {
+    *(signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT),  # stop us, too
+    *(signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP, signal.SIGSYS),  # our own faults
+    signal.SIGCHLD,
+}
 
 
 def wait_for(command: list[str], environment: Mapping[str, str]) -> int:
     """Run a program as if it had been started in our place, and return the exit status that a shell would see."""
     # What others send to us is for the program. What comes from the terminal it gets by itself, and decides what to do.
-    ours = {
-        number
-        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
-        if signal.getsignal(number) != signal.SIG_IGN
-    }
+    ours = {number for number in signal.valid_signals() - NOT_HANDED_ON if signal.getsignal(number) != signal.SIG_IGN}
     handler = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, children would vanish before we can ask
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ours | {signal.SIGCHLD})
     try:
@@ -84,7 +96,7 @@ def wait_for(command: list[str], environment: Mapping[str, str]) -> int:
                 ended, status = os.waitpid(child, os.WNOHANG)
                 if ended:
                     break
-            elif got.si_code <= 0:  # from a process: what the kernel sends has a positive code
+            elif got.si_code <= 0 or got.si_signo not in FROM_TERMINAL:  # what the kernel sends has a positive code
                 os.kill(child, got.si_signo)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -96,12 +108,20 @@ def wait_for(command: list[str], environment: Mapping[str, str]) -> int:
 def collect(folder: Path) -> list[Document]:
     """Return what the processes left behind, the one that waited most first."""
     found = []
-    for file in folder.iterdir():
-        try:
-            found.append(json.loads(file.read_text(errors="replace")))
-        except ValueError:  # its process has not finished it
-            continue
+    with contextlib.suppress(OSError):  # the program may have tidied up
+        for file in folder.iterdir():
+            document = read(file)
+            if isinstance(document, dict) and document.get("format") == FORMAT:
+                found.append(document)
     return sorted(found, key=lambda process: (-process["waited_ns"], -process["acquisitions"], process["pid"]))
+
+
+def read(file: Path) -> object:
+    """Return a document; nothing if its process has not finished it, or the file is somebody else's."""
+    with contextlib.suppress(OSError, ValueError):
+        if file.is_file():
+            return json.loads(file.read_text(errors="replace"))
+    return None
 
 
 # --- names ---
@@ -150,44 +170,49 @@ def describe(place: Document) -> str:
 # --- what is printed ---
 
 
-def print_processes(processes: list[Document]) -> None:
-    """Print a table for each process that had contention, the others in a line."""
-    if not processes:
-        _say("no statistics: the program was killed by a signal, or became another one, or could not be counted")
+def report(processes: list[Document]) -> str:
+    """Return a table for each process that had contention, and of the others a line."""
+    parts = []
     contended = [process for process in processes if _contended(process)]
     for process in contended[:TABLES]:
-        print_process(process)
-        print(file=sys.stderr)
+        parts += [of_process(process), ""]
     if contended:
-        print(LEGEND, file=sys.stderr)
+        parts.append(LEGEND)
     more = contended[TABLES:]
     if more:
-        _say(f"{_counted(len(more), 'more process', 'es')} had contention: {_time(_sum(more, 'waited_ns'))} of waiting")
+        parts.append(
+            f"fairlock: {_counted(len(more), 'more process', 'es')} had contention: "
+            f"{_time(_sum(more, 'waited_ns'))} of waiting"
+        )
     calm = [process for process in processes if not _contended(process)]
     if calm:
-        _say(
-            f"{_counted(len(calm), 'process', 'es')} without contention: "
+        parts.append(
+            f"fairlock: {_counted(len(calm), 'process', 'es')} without contention: "
             f"{_counted(_sum(calm, 'acquisitions'), 'acquisition')}"
         )
+    return "\n".join(parts) or NOTHING
 
 
-def print_process(process: Document) -> None:
+def of_process(process: Document) -> str:
     lock = process["lock"] if process["waiting"] is None else f"{process['lock']}, {process['waiting']}"
     command = textwrap.shorten(" ".join(process["command"]), 80, placeholder=" ...") or "a process"
-    _say(
-        f"{command} [{process['pid']}] with {lock}: "
+    parts = [
+        f"fairlock: {command} [{process['pid']}] with {lock}: "
         f"{_counted(process['threads'], 'thread')}, {_counted(process['acquisitions'], 'acquisition')}, "
         f"{process['contended']:,} contended, {_time(process['waited_ns'])} of waiting"
-    )
+    ]
     for kind in ("mutex", "semaphore"):
         listed = [one for one in process["objects"] if one["kind"] == kind and _contended(one)]
         if listed:
-            more = f"\nand {len(listed) - ROWS:,} more that were contended" if len(listed) > ROWS else ""
-            print(f"\n{render(kind, listed[:ROWS])}{more}", file=sys.stderr)
+            parts += ["", render(kind, listed[:ROWS])]
+        if len(listed) > ROWS:
+            parts.append(f"and {len(listed) - ROWS:,} more that were contended")
     if process["uncounted"]:
-        _say(f"the table was full: {_counted(process['uncounted'], 'call')} could not be counted")
+        parts.append(f"fairlock: the table was full: {_counted(process['uncounted'], 'call')} could not be counted")
+    return "\n".join(parts)
 
 
+NOTHING = "fairlock: no statistics: the program was killed by a signal, or became another one, or could not be counted"
 LEGEND = """\
 hand-overs: the thread slept until the lock came to it.
 fairness: the fewest acquisitions of a thread that had to wait, over the most."""
@@ -247,7 +272,3 @@ def _sum(processes: Iterable[Document], key: str) -> int:
 
 def _counted(number: int, what: str, plural: str = "s") -> str:
     return f"{number:,} {what}{'' if number == 1 else plural}"
-
-
-def _say(text: str) -> None:
-    print(f"fairlock: {text}", file=sys.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -301,7 +302,7 @@ def test_run_tells_by_which_signal_the_program_ended() -> None:
     assert done.returncode == 128 + signal.SIGKILL
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGALRM])
 def test_run_hands_signals_to_the_program(number: signal.Signals) -> None:
     script = f"trap 'exit 9' {number.name[3:]}; echo ready; while :; do sleep 0.01; done"
     running = run_with_stats("sh", "-c", script)
@@ -355,6 +356,32 @@ def test_a_file_that_cannot_be_written_is_told_before_or_leaves_the_status(tmp_p
     with run_with_stats("sh", "-c", "exit 3", json_file=Path("/dev/full")) as full:
         assert "cannot write /dev/full: No space left" in full.communicate(timeout=60)[1]
     assert full.returncode == 3
+
+
+@pytest.mark.parametrize("where", ["/dev/full", "&-"])
+def test_a_report_that_cannot_be_printed_leaves_output_and_status(where: str) -> None:
+    words = shlex.join([*FAIRLOCK, "--stats", "--", "sh", "-c", "exit 3"])
+    done = subprocess.run(["sh", "-c", f"exec {words} 2>{where}"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (3, "")
+
+
+@pytest.mark.parametrize(
+    ("deed", "told"),
+    [
+        ("rm -r $folder", "no statistics"),
+        ("mkdir $folder/x; mkfifo $folder/y; echo [1] > $folder/z", "without contention"),
+    ],
+)
+def test_a_program_that_tampers_with_the_folder(deed: str, told: str) -> None:
+    with run_with_stats("sh", "-c", f"folder=${{FAIRLOCK_STATS%/*}}; {deed}; exit 3") as done:
+        assert told in done.communicate(timeout=60)[1]
+    assert done.returncode == 3
+
+
+def test_files_that_may_not_grow_are_not_the_programs_end() -> None:
+    with run_with_stats("bash", "-c", "ulimit -f 0; exec sh -c 'exit 3'") as done:
+        assert "no statistics" in done.communicate(timeout=60)[1]
+    assert done.returncode == 3
 
 
 def test_a_symbol_without_a_size_names_nothing(tmp_path: Path) -> None:

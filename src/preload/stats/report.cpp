@@ -8,9 +8,11 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <string_view>
@@ -402,6 +404,24 @@ void write_process(Json& json) {
   json.close('}');
 }
 
+// While this lives, a file that may not grow (ulimit -f) is an error of write(), and not the end of the process.
+class Unlimited {
+ public:
+  Unlimited() {
+    sigemptyset(&limit_);
+    sigaddset(&limit_, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &limit_, &before_);
+  }
+  ~Unlimited() {
+    constexpr timespec at_once{};
+    if (sigismember(&before_, SIGXFSZ) == 0) sigtimedwait(&limit_, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t limit_, before_;
+};
+
 }  // namespace
 
 void Table::clear() {
@@ -437,6 +457,7 @@ void report() {
   int cancellable = 0;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);  // a thread that ends the process may have been cancelled before
   const int before = errno;
+  const Unlimited unlimited;
   char* const end = path + strlen(path);
   char digits[12], *at = digits + sizeof digits;
   for (auto rest = process; rest != 0; rest /= 10) *--at = static_cast<char>('0' + rest % 10);
