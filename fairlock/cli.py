@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import io
+import os
 import sys
 from importlib import import_module
 from types import ModuleType
@@ -21,6 +24,8 @@ COMMANDS = {
     "report": ("report", "a page of the results: figures, a summary, and what changed between two files"),
     "run": ("run", "any program with another lock, nothing recompiled"),
 }
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class Parser(argparse.ArgumentParser):
@@ -49,6 +54,9 @@ def main(argv: list[str] | None = None) -> int:
         epilog="`python -m fairlock script.py` (or -m MODULE, or -c CODE) runs a program with fairlock's locks "
         "in place of threading's.",
     )
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # and not None: closed by whoever started us
+            stream.reconfigure(errors="backslashreplace")  # what others named may be no text, or none of this terminal
     parser.add_argument("--version", action="version", version=f"fairlock {__version__}")
     try:
         subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -63,6 +71,8 @@ def main(argv: list[str] | None = None) -> int:
         args = parser.parse_args(words)
         assert chosen is not None  # or the parser would have complained
         status: int = chosen.run(args)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except UsageError as error:
         print(f"fairlock: {error}", file=sys.stderr)
         return error.status
@@ -72,4 +82,10 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:  # `fairlock list | head`
         sys.stderr.close()
         return 0
+    except OSError as error:
+        if error.errno not in FULL or error.filename is not None:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would try again at its end
+        print(f"fairlock: cannot write the output: {error.strerror}", file=sys.stderr)
+        return 1
     return status

@@ -114,7 +114,9 @@ def _after_env(words: list[str]) -> list[str]:
                 rest = [*shlex.split(word[2:]), *rest[1:]]
             except ValueError:  # a quotation without an end: env will complain
                 return []
-        elif "=" in word and not word.startswith("-"):
+        elif word in ("-u", "--unset"):
+            rest = rest[2:]
+        elif word == "--" or ("=" in word and not word.startswith("-")) or word.startswith("--unset="):
             rest = rest[1:]
         else:
             return [] if word.startswith("-") else rest

@@ -34,7 +34,8 @@ def environment(base: Mapping[str, str], wanted: bool) -> dict[str, str]:
 def check(steps: list[Step], environment: Mapping[str, str]) -> None:
     """Raise UsageError if the command is a Python whose ``threading`` would not be replaced."""
     # The first in turn, not the file that is loaded in the end: `python3` may be a script that chooses one.
-    python = next((step for step in steps if NAME.match(Path(step.words[0]).name)), None)
+    names = ((step, {Path(step.words[0]).name, Path(step.file).resolve().name}) for step in steps)
+    python = next((step for step, those in names if any(map(NAME.match, those))), None)
     if python is None:  # something else, which may start a Python later: it will say what is wrong
         return
     if option := _deaf(python.words):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import os
 import shlex
 import signal
@@ -69,6 +70,8 @@ def run(args: argparse.Namespace) -> int:
         environment = preload.preloading(lock_stats.library(), environment)
     file = prepare(command, environment, args.python, args.stats or args.lock != preload.GLIBC) if command else ""
     if args.print:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="surrogateescape")  # names as they are, whatever their encoding
         print(by_hand(command, environment, before))
         return 0
     if args.stats:
@@ -108,9 +111,9 @@ def refuse_what_does_not_go_together(args: argparse.Namespace, command: list[str
 
 def chosen(names: str, waiting: str) -> list[str]:
     """Return the locks that a list with commas names."""
-    if names == ALL:
-        return [preload.GLIBC, *preload.locks(waiting)]
     locks = names.split(",")
+    if ALL in locks:
+        return [preload.GLIBC, *preload.locks(waiting)]
     for lock in locks:
         if lock != preload.GLIBC:
             preload.library(lock, waiting)
@@ -139,7 +142,8 @@ def prepare(command: list[str], environment: dict[str, str], python: bool, repla
 
 def by_hand(command: list[str], environment: dict[str, str], before: dict[str, str]) -> str:
     changed = [name for name in ("LD_PRELOAD", "PYTHONPATH") if environment.get(name) != before.get(name)]
-    settings = [f"{name}={shlex.quote(environment.get(name, ''))}" for name in changed]
+    # Nothing, and not '': in `env $(...)` no shell takes the quotes away.
+    settings = [f"{name}={shlex.quote(environment[name]) if environment.get(name) else ''}" for name in changed]
     return " ".join([*settings, *map(shlex.quote, command)])
 
 

@@ -241,6 +241,13 @@ def test_print_is_for_use_by_hand(who: Path) -> None:
     line = output(run("--lock", "twa", "--print", "--", who, "a b"))
     assert output(call("sh", "-c", line)) == "twa spin-then-park [a b]"
     assert output(run("--lock", "glibc", "--print")) == ""
+    environment = {**os.environ, "LD_PRELOAD": str(preload.library("fair"))}
+    assert output(run("--lock", "glibc", "--print", env=environment)) == "LD_PRELOAD="
+
+
+def test_a_name_that_is_no_text() -> None:
+    done = run("--lock", "twa", "--print", "--", "echo", b"\xff".decode(errors="surrogateescape"), text=False)
+    assert (done.returncode, done.stdout.split()[-1]) == (0, b"'\xff'")
 
 
 def test_list_has_all_of_them() -> None:
@@ -248,6 +255,12 @@ def test_list_has_all_of_them() -> None:
     for waiting in preload.waitings():
         (line,) = (line for line in text.splitlines() if line.startswith(f"{waiting} "))
         assert line.split(maxsplit=1)[1].split(", ") == preload.locks(waiting)
+
+
+def test_a_full_disk_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = run("--list", capture_output=False, stdout=full, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (1, "fairlock: cannot write the output: No space left on device\n")
 
 
 # --- --stats: what they tell is in test_stats.py ----------------------------------------------------------------------
@@ -608,6 +621,13 @@ def test_options_that_make_python_deaf(options: list[str], tmp_path: Path) -> No
         tool = script(tmp_path / "tool", f"#!{sys.executable} {options[0]}\nprint('half')\n")
         assert "leave out -" in refused(run_python(tool))
     assert output(run(sys.executable, *options, "-c", "print('whole')")) == "whole"
+
+
+def test_a_deaf_python_behind_env_or_another_name(tmp_path: Path) -> None:
+    snake = tmp_path / "snake"
+    snake.symlink_to(sys.executable)
+    for words in (["env", "-u", "X", "--", "A=1", sys.executable], ["env", "--unset=X", sys.executable], [snake]):
+        assert "leave out -I" in refused(run_python(*words, "-I", "-c", "print('half')"))
 
 
 @pytest.mark.parametrize(
