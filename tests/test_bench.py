@@ -270,6 +270,7 @@ def interrupted(tmp_path: Path, *arguments: str, by: signal.Signals = signal.SIG
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(by, signal.SIG_DFL),  # under nohup we ignore some, and so would it
     ) as process:
         deadline = time.monotonic() + 60
         while arguments and not (tmp_path / "r.json").exists() and time.monotonic() < deadline:

@@ -87,7 +87,7 @@ class Trial:
     def run(self, *words: object, limit: float = LIMIT, complaint: str = "", **environment: str) -> str:
         """Run a program to its end under the lock; return what it printed. A complaint is what tells why it failed."""
         seen = Seen(self)
-        ended = run_to_end(self.command(words), limit, env={**os.environ, **environment}, started=seen.wait)
+        ended = run_to_end(self.command(words), limit, env={**os.environ, **environment}, look=seen.wait)
         if ended.status != 0:
             complaints = re.findall(complaint, ended.output + ended.errors, re.MULTILINE) if complaint else []
             why = "; ".join(complaints) or last_line(ended.errors or ended.output)
