@@ -2,17 +2,22 @@
 # or newer with venv and pip, make, and a C++20 compiler; the rest (cmake and ninja too) comes from pip.
 #
 #   make test ARGS="-k twa"                            arguments for pytest, fairlock bench short or fairlock check
+#   make test WORKERS=0 ARGS=--pdb                     one test after the other, and not two files at a time
 #   make test PYTHON=python3.13 VENV=.venv-3.13        another Python, beside the first
 #   make test FAIRLOCK_NO_SYSTEM_PACKAGES=1            never call apt-get
 
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
+WORKERS ?= 2
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # The tools of the environment first, so that tests and benchmarks find its cmake and ninja.
 RUN := PATH="$(abspath $(BIN)):$$PATH"
+
+# Many tests wait, or keep one processor busy. A file's tests stay together: what they build is built once.
+PYTEST = $(RUN) $(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 export FAIRLOCK_NO_SYSTEM_PACKAGES
 
@@ -27,7 +32,7 @@ build: $(VENV)/tools.stamp ## build the package and install it in the virtual en
 	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps --config-settings=cmake.define.FAIRLOCK_CHECKER=ON --config-settings=cmake.define.FAIRLOCK_PRELOAD=ON .
 
 test: system-packages build $(VENV)/lab.stamp $(VENV)/docs.stamp $(VENV)/release.stamp ## set everything up and run all tests
-	@$(RUN) $(BIN)/pytest $(ARGS)
+	@$(PYTEST) $(ARGS)
 
 # Beside the environment of `make test` there may be others, for other Pythons. They have no lab, which takes long to build.
 types_only := $(if $(filter .venv,$(VENV)),,--config-settings=build-dir="build/types-{wheel_tag}" --config-settings=cmake.define.FAIRLOCK_LAB=OFF)
@@ -35,7 +40,7 @@ types_only := $(if $(filter .venv,$(VENV)),,--config-settings=build-dir="build/t
 test-python: $(VENV)/tools.stamp ## build and test the Python types alone (PYTHON=python3.x VENV=.venv-3.x for another Python)
 	@echo "building the types of fairlock"
 	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps $(types_only) .
-	@$(RUN) $(BIN)/pytest tests/python $(ARGS)
+	@$(PYTEST) tests/python $(ARGS)
 
 test-preload: build $(VENV)/lab.stamp ## set up the programs too, and run all tests of `fairlock run`, on real programs for half an hour
 	@tools/system-packages preload || true
