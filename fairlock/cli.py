@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
@@ -54,8 +55,10 @@ def main(argv: list[str] | None = None) -> int:
         epilog="`python -m fairlock script.py` (or -m MODULE, or -c CODE) runs a program with fairlock's locks "
         "in place of threading's.",
     )
+    if sys.stderr is None:  # closed by whoever started us: print() would take stdout for it
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # and not None: closed by whoever started us
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # what others named may be no text, or none of this terminal
     parser.add_argument("--version", action="version", version=f"fairlock {__version__}")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Mapping
@@ -35,8 +36,18 @@ def library(lock: str, waiting: str = DEFAULT_WAITING) -> Path:
     return paths.preload_dir() / waiting / f"{lock}.so"
 
 
-def environment(lock: str, waiting: str = DEFAULT_WAITING, base: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return ``base``, changed so that a program started with it has this lock, and no other of ours."""
+def given_environment() -> dict[str, str]:
+    """Return what this process was given: in the C locale Python sets LC_CTYPE, also for what it starts (PEP 538)."""
+    environment = dict(os.environ)
+    with contextlib.suppress(OSError):
+        if b"\0LC_CTYPE=" not in b"\0" + Path("/proc/self/environ").read_bytes():
+            environment.pop("LC_CTYPE", None)
+    return environment
+
+
+def environment(lock: str, waiting: str = DEFAULT_WAITING, base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return ``base``, or what we were given, changed so that a program has this lock, and no other of ours."""
+    base = given_environment() if base is None else base
     others = [word for word in re.split("[ :]+", base.get("LD_PRELOAD", "")) if word and not _is_ours(word)]
     changed = {**base, "LD_PRELOAD": ":".join(others)}
     if lock != GLIBC:

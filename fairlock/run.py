@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import io
 import os
 import shlex
 import signal
 import sys
 from importlib import import_module
-from pathlib import Path
 
 from fairlock import lock_stats, paths, preload, program, python_program, table
 from fairlock.usage import UsageError
@@ -58,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     several = args.lock == ALL or "," in args.lock or args.repeat is not None
     refuse_what_does_not_go_together(args, command, several)
     preload.library(preload.DEFAULT_LOCK, args.waiting)  # is there such a policy? --lock glibc would not ask
-    before = environment_before_python()
+    before = preload.given_environment()
     if several:
         locks = chosen(args.lock, args.waiting)
         prepare(command, python_program.environment(before, args.python), args.python, locks != [preload.GLIBC])
@@ -112,21 +110,10 @@ def refuse_what_does_not_go_together(args: argparse.Namespace, command: list[str
 def chosen(names: str, waiting: str) -> list[str]:
     """Return the locks that a list with commas names."""
     locks = names.split(",")
-    if ALL in locks:
-        return [preload.GLIBC, *preload.locks(waiting)]
     for lock in locks:
-        if lock != preload.GLIBC:
+        if lock not in (preload.GLIBC, ALL):
             preload.library(lock, waiting)
-    return locks
-
-
-def environment_before_python() -> dict[str, str]:
-    """Return what this process was given: in the C locale Python sets LC_CTYPE, also for what it starts (PEP 538)."""
-    environment = dict(os.environ)
-    with contextlib.suppress(OSError):
-        if b"\0LC_CTYPE=" not in b"\0" + Path("/proc/self/environ").read_bytes():
-            environment.pop("LC_CTYPE", None)
-    return environment
+    return [preload.GLIBC, *preload.locks(waiting)] if ALL in locks else locks
 
 
 def prepare(command: list[str], environment: dict[str, str], python: bool, replaced: bool) -> str:

@@ -496,9 +496,27 @@ def test_a_process_that_does_not_end_is_ended(tmp_path: Path) -> None:
     await_end(int(pid.read_text()))  # what it started has ended too
 
 
-def test_what_a_process_leaves_behind_ends_with_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("left", ["sleep 100", "timeout 100 sleep 100"])  # of which the second makes a group
+def test_what_a_process_leaves_behind_ends_with_it(left: str, tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    assert native.call(["sh", "-c", f"sleep 100 & echo $! > {pid}; exit 3"], 20)[0] == 3
+    assert native.call(["sh", "-c", f"{left} & echo $! > {pid}; sleep 0.1; exit 3"], 20)[0] == 3
+    await_end(int(pid.read_text()))
+
+
+def test_many_signals_leave_nothing_behind(tmp_path: Path) -> None:
+    """As Ctrl-C in a hurry, or `timeout`, which sends one to us and one to our group."""
+    pid = tmp_path / "pid"
+    script = f"echo $$ > {pid}.part; mv {pid}.part {pid}; exec sleep 100"
+    with subprocess.Popen(
+        [PROGRAM, "run", "--lock=glibc", "--repeat=2", "--", "sh", "-c", script], cwd=tmp_path, stderr=subprocess.PIPE
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not pid.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        for number in (signal.SIGTERM, signal.SIGQUIT, *[signal.SIGTERM] * 20):
+            process.send_signal(number)
+        process.communicate(timeout=60)
+    assert process.returncode == 130
     await_end(int(pid.read_text()))
 
 

@@ -8,6 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
+from fairlock import signals
 from fairlock.bench import asked, files, harness, python
 from fairlock.bench.composites import COMPOSITES
 from fairlock.bench.process import SampleError
@@ -77,11 +78,8 @@ def carry_out(found: Results, path: Path | None, report: Path | None) -> int:
 
 
 def choose_signals() -> None:
-    """Keep what is done, and leave no process behind, also if we are told to end or the terminal goes away."""
+    signals.all_as_ctrl_c()
     if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as by nohup
-                signal.signal(number, signal.default_int_handler)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, children would vanish before we can ask how they ended
 
 

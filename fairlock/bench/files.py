@@ -28,7 +28,10 @@ def default(workload: str | None, name: str) -> Path | None:
 def writable(path: Path | None) -> Path | None:
     """Complain now of a file that could not be written later."""
     if path is not None:
-        folder = path.absolute().parent
+        try:
+            folder = path.absolute().parent
+        except OSError as error:  # we are in a folder that is gone
+            raise UsageError(f"cannot write {path}: {error.strerror}") from error
         if not folder.is_dir():
             raise UsageError(f"cannot write {path}: there is no folder {folder}")
         if path.is_dir():

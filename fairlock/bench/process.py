@@ -12,7 +12,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
+
+from fairlock.signals import deferred
 
 GRACE = 30.0  # seconds that a sample may take beyond its window before it counts as hanging
 FIRST_LOOK = 0.0002  # seconds after a program's start
@@ -41,10 +44,20 @@ def run(
 ) -> Ended:
     """Run a program to its end, or end it when the time is up or we are interrupted; what it started ends with it."""
     over, late = threading.Event(), threading.Event()
+    started: list[int] = []
+
+    def end_it() -> None:
+        for pid in started:
+            end(pid)
+
     # Files, and not pipes: whoever it leaves behind may keep these open for ever.
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+    with (
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as errors,
+        deferred(end_it) as interrupted,
+    ):
         begin = time.monotonic()
-        # A session of its own: Ctrl-C reaches us alone, and we end the whole group, hogs too.
+        # A session of its own: Ctrl-C reaches us alone, and we end all of it, hogs too.
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -53,16 +66,23 @@ def run(
             start_new_session=True,
             env=env,
         )
+        started.append(process.pid)
         watcher = threading.Thread(target=watch, args=(process.pid, limit, look, over, late), daemon=True)
         try:
             watcher.start()
+            if interrupted():
+                end(process.pid)
             # Not yet asked for its status, it keeps its number: nobody else is ended below, or by the watcher.
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
             seconds = time.monotonic() - begin
+        except RuntimeError as error:  # no memory for a thread
+            raise SampleError(f"{error}: {' '.join(command)}") from error
         finally:
             over.set()
-            watcher.join()
+            if watcher.ident is not None:
+                watcher.join()
             end(process.pid)  # what it has left behind would disturb the next sample
+            started.clear()
             _, status, usage = os.wait4(process.pid, 0)  # which tells of this child alone
             process.returncode = os.waitstatus_to_exitcode(status)
         if late.is_set():
@@ -90,9 +110,15 @@ def text_of(file: IO[bytes]) -> str:
     return file.read().decode(errors="replace")
 
 
-def end(group: int) -> None:
+def end(session: int) -> None:
+    """End all processes of a session, whatever groups they have made (as `timeout` does)."""
     with suppress(ProcessLookupError, PermissionError):  # it has ended in the meantime, or become somebody else's
-        os.killpg(group, signal.SIGKILL)
+        os.killpg(session, signal.SIGKILL)
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            pid, words = int(stat.parent.name), stat.read_text(errors="replace").rpartition(")")[2].split()
+            if int(words[3]) == session and pid != session:
+                os.kill(pid, signal.SIGKILL)
 
 
 def call(command: Sequence[str], limit: float, env: Mapping[str, str] | None = None) -> tuple[int, str, str]:

@@ -76,7 +76,7 @@ def options_of(command: Sequence[str], args: argparse.Namespace) -> dict[str, Op
 def checked(name: str, pattern: str) -> str:
     try:
         groups = re.compile(pattern).groups
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise UsageError(f"--{name} {pattern}: {error}") from error
     if groups != 1:
         raise UsageError(f"--{name} {pattern}: needs one group, (...), around the number, and has {groups}")

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         print(compare.show(comparison))
     elif len(sources) == 2:
         print("no comparison: the two files have no point in common", file=sys.stderr)
-    write(args.out, page(sources, sheets, javascript(), comparison).encode())
+    write(args.out, page(sources, sheets, javascript(), comparison).encode(errors="backslashreplace"))
     figures = [figure for _, some in sheets for figure in some]
     figures += changes.drawings(comparison) if comparison is not None else []
     if args.figures is not None:

@@ -118,6 +118,22 @@ def test_the_program_reads_nothing_and_its_output_is_shown_on_demand(run: Run, t
     assert done.stderr.count("--- twa (spin-then-park)\n") == 2
 
 
+def test_the_environment_is_that_of_a_single_run(tmp_path: Path) -> None:
+    words = ["--lock=twa", "--repeat=1", "--show", "--", "sh", "-c", "echo locale=$LC_CTYPE."]
+    done = subprocess.run(
+        [PROGRAM, "run", *words], cwd=tmp_path, env={"PATH": os.defpath}, capture_output=True, text=True, timeout=60
+    )
+    assert done.stderr.count("\nlocale=.\n") == 3
+
+
+def test_nobody_to_tell(tmp_path: Path) -> None:
+    words = f"{PROGRAM} run --lock=twa --repeat=1 -- true"
+    done = subprocess.run(["sh", "-c", f"{words} 2>&-"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    assert "first a run" not in done.stdout
+    assert "x pthread" in done.stdout
+
+
 # --- the program's own figure ---
 
 
@@ -246,6 +262,8 @@ def test_glibcs_lock_is_not_another_that_was_preloaded_already(monkeypatch: pyte
     ("words", "complaint"),
     [
         (["--lock=twa,twb"], "unknown lock 'twb'"),
+        (["--lock=all,twb"], "unknown lock 'twb'"),
+        (["--lock=twa,fair", "--measure=(x{99999999999})"], "--measure (x{99999999999}): "),
         (["--lock=twa", "--repeat=0"], "--repeat 0"),
         (["--lock=twa", "--repeat=1001"], "--repeat 1001: at most 1000"),
         (["--lock=twa,fair", "--timeout=-1"], "--timeout: seconds"),
