@@ -14,12 +14,17 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from fairlock import paths, symbols, table
+from fairlock import paths, signals, symbols, table
+from fairlock.program import NotExecutableError
 from fairlock.usage import UsageError
 
 FORMAT = "fairlock-lock-statistics"
 VERSION = 1
 
+KEYS = {
+    *("format", "version", "pid", "command", "lock", "waiting", "threads", "objects", "uncounted"),
+    *("acquisitions", "contended", "abandoned", "waited_ns"),
+}
 ROWS = 10  # of a table
 TABLES = 8  # processes that have one
 
@@ -38,12 +43,15 @@ def run(command: list[str], environment: Mapping[str, str], json_file: str | Non
     """Run a program that preloads the library, tell on stderr what it counted, and return the exit status."""
     if json_file is not None:
         try:
+            if Path(json_file).is_fifo():
+                raise UsageError(
+                    f"cannot write {json_file}: it is a pipe, and the program would wait until somebody reads it"
+                )
             Path(json_file).open("a").close()
         except OSError as error:
             raise UsageError(f"cannot write {json_file}: {error.strerror}") from None
-    with tempfile.TemporaryDirectory(prefix="fairlock-stats-", ignore_cleanup_errors=True) as folder:
-        if os.geteuid() == 0:
-            Path(folder).chmod(0o1777)  # a server that root starts may be somebody else when it ends
+    signals.all_as_ctrl_c()  # when the program has ended, and the folder is still there
+    with folder_for_all() as folder:
         status = wait_for(command, {**environment, "FAIRLOCK_STATS": f"{folder}/process"})
         processes = collect(Path(folder))
     resolve(processes)
@@ -57,6 +65,16 @@ def run(command: list[str], environment: Mapping[str, str], json_file: str | Non
     return status
 
 
+def folder_for_all() -> tempfile.TemporaryDirectory[str]:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="fairlock-stats-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise UsageError(f"--stats needs a folder for files, which TMPDIR can name: {error.strerror}") from None
+    if os.geteuid() == 0:
+        Path(folder.name).chmod(0o1777)  # a server that root starts may be somebody else when it ends
+    return folder
+
+
 def tell(text: str) -> None:
     """Write to stderr, if there is one and it takes it: the status is the program's all the same."""
     if sys.stderr is not None:
@@ -64,7 +82,7 @@ def tell(text: str) -> None:
             print(text, file=sys.stderr)
 
 
-FROM_TERMINAL = {signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGWINCH}
+FROM_TERMINAL = {signal.SIGINT, signal.SIGQUIT, signal.SIGWINCH}  # and not SIGHUP: only a session's leader gets that
 NOT_HANDED_ON = {
     *(signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT),  # stop us, too
     *(signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP, signal.SIGSYS),  # our own faults
@@ -74,8 +92,9 @@ NOT_HANDED_ON = {
 
 def wait_for(command: list[str], environment: Mapping[str, str]) -> int:
     """Run a program as if it had been started in our place, and return the exit status that a shell would see."""
-    # What others send to us is for the program. What comes from the terminal it gets by itself, and decides what to do.
-    ours = {number for number in signal.valid_signals() - NOT_HANDED_ON if signal.getsignal(number) != signal.SIG_IGN}
+    # What others send to us is for the program, even what we ignore. What comes from the terminal it gets by itself,
+    # unless it has left our group, and decides what to do.
+    ours = signal.valid_signals() - NOT_HANDED_ON
     handler = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, children would vanish before we can ask
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ours | {signal.SIGCHLD})
     try:
@@ -89,14 +108,15 @@ def wait_for(command: list[str], environment: Mapping[str, str]) -> int:
                 setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
             )
         except OSError as error:
-            raise UsageError(f"cannot start {command[0]}: {error.strerror}") from None
+            raise NotExecutableError(f"could not start {command[0]}: {error.strerror}") from None
         while True:
             got = signal.sigwaitinfo(ours | {signal.SIGCHLD})
             if got.si_signo == signal.SIGCHLD:
                 ended, status = os.waitpid(child, os.WNOHANG)
                 if ended:
                     break
-            elif got.si_code <= 0 or got.si_signo not in FROM_TERMINAL:  # what the kernel sends has a positive code
+            # What the kernel sends has a positive code.
+            elif got.si_code <= 0 or got.si_signo not in FROM_TERMINAL or os.getpgid(child) != os.getpgrp():
                 os.kill(child, got.si_signo)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -111,16 +131,16 @@ def collect(folder: Path) -> list[Document]:
     with contextlib.suppress(OSError):  # the program may have tidied up
         for file in folder.iterdir():
             document = read(file)
-            if isinstance(document, dict) and document.get("format") == FORMAT:
+            if isinstance(document, dict) and document.keys() >= KEYS and document["format"] == FORMAT:
                 found.append(document)
     return sorted(found, key=lambda process: (-process["waited_ns"], -process["acquisitions"], process["pid"]))
 
 
 def read(file: Path) -> object:
     """Return a document; nothing if its process has not finished it, or the file is somebody else's."""
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, RecursionError):
         if file.is_file():
-            return json.loads(file.read_text(errors="replace"))
+            return json.loads(file.read_text(errors="surrogateescape"))  # of names as they are, whatever their encoding
     return None
 
 

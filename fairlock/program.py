@@ -78,7 +78,7 @@ def _find(name: str, environment: Mapping[str, str], asked: str) -> str:
             raise NotExecutableError(f"{asked}{file} is not executable; if it is a program, `chmod +x` makes it so")
     if "/" not in name:
         remedy = (
-            f"did you mean ./{name}?" if name and Path(name).is_file() else "is it installed, and its folder there?"
+            f"did you mean ./{name}?" if name and os.access(name, os.F_OK) else "is it installed, and its folder there?"
         )
         raise NotFoundError(f"{asked}there is no program {name!r} on the PATH; {remedy}")
     if there:
@@ -109,11 +109,17 @@ def _after_env(words: list[str]) -> list[str]:
     rest = words[1:]
     while rest:
         word = rest[0]
-        if word.startswith("-S"):
+        if word == "-S" and len(rest) > 1:
+            rest = [word + rest[1], *rest[2:]]
+        elif word.startswith("-S"):
+            if "$" in word or "\\" in word:  # it has rules of its own for these
+                return []
             try:
                 rest = [*shlex.split(word[2:]), *rest[1:]]
             except ValueError:  # a quotation without an end: env will complain
                 return []
+        elif word.startswith("PATH=") or rest[:2] == ["-u", "PATH"]:  # where it looks for the program, then
+            return []
         elif word in ("-u", "--unset"):
             rest = rest[2:]
         elif word == "--" or ("=" in word and not word.startswith("-")) or word.startswith("--unset="):

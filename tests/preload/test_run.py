@@ -315,6 +315,15 @@ def test_options_that_do_not_go_together(words: list[str]) -> None:
     assert "--" in refused(run(*words))
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["-S", "echo hi"], ["-S", "echo ${A}", "hi"], ["PATH=/usr/bin:/bin", "echo", "hi"], ["-u", "PATH", "echo", "hi"]],
+    ids=str,
+)
+def test_what_env_would_start_is_started(words: list[str]) -> None:
+    assert output(run("--", "env", *words, env={**os.environ, "A": ""})).split() == ["hi"]
+
+
 def test_a_missing_program(tmp_path: Path) -> None:
     (tmp_path / "here").touch()
     assert "on the PATH" in refused(run("no-such-program"), 127)
@@ -322,6 +331,28 @@ def test_a_missing_program(tmp_path: Path) -> None:
     assert "/no/such/program" in refused(run("/no/such/program"), 127)
     assert "''" in refused(run("--", ""), 127)
     assert "on the PATH" in refused(run("--lock", "glibc", "no-such-program"), 127)
+
+
+def test_a_name_that_is_too_long() -> None:
+    assert "there is no program" in refused(run("--", "a" * 300), 127)
+
+
+def test_a_file_that_is_busy(tmp_path: Path) -> None:
+    busy = tmp_path / "busy"
+    shutil.copy("/bin/true", busy)
+    with busy.open("ab"):
+        for words in ([], ["--stats"]):
+            assert "could not start" in refused(run(*words, "--", busy), 126)
+
+
+def test_a_pipe_for_the_statistics_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "it is a pipe" in refused(run("--stats", "--json", tmp_path / "pipe", "--", "true"))
+
+
+def test_no_room_for_the_statistics(tmp_path: Path) -> None:
+    bash = f"ulimit -f 0; cd /proc; exec {FAIRLOCK} run --stats -- true"
+    assert "TMPDIR can name" in refused(call("bash", "-c", bash))
 
 
 def test_a_file_that_is_not_executable(tmp_path: Path) -> None:

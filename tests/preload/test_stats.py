@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -10,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -315,27 +316,60 @@ def test_run_hands_signals_to_the_program(number: signal.Signals) -> None:
     assert running.returncode == 9
 
 
-def test_from_the_terminal_a_program_gets_one_interrupt() -> None:
+COUNTING = """\
+n=0; trap 'n=$((n+1))' INT HUP; echo ready; while [ $n = 0 ]; do sleep 0.01; done; sleep 0.3; exit $((n + 40))
+"""
+
+
+@pytest.mark.parametrize("before", [(), ("setsid", "-w")], ids=["same group", "its own session"])
+def test_from_the_terminal_a_program_gets_one_interrupt(before: tuple[str, ...]) -> None:
     """As Ctrl-C does, to all of its processes at once; and Python's are not in its way."""
+    with on_terminal(*before, "sh", "-c", COUNTING) as (leader, child):
+        os.write(leader, b"\x03")
+        assert status_of(child) == 41
+
+
+def test_the_end_of_the_terminal_is_told() -> None:
+    with on_terminal("sh", "-c", COUNTING) as (leader, child):
+        os.close(leader)
+        assert status_of(child) > 40
+
+
+@contextlib.contextmanager
+def on_terminal(*command: str) -> Iterator[tuple[int, int]]:
+    """Give a terminal and what runs there, as soon as it is ready."""
     leader, follower = os.openpty()
-    script = (
-        "n=0; trap 'n=$((n+1))' INT; echo ready; while [ $n = 0 ]; do sleep 0.01; done; sleep 0.3; exit $((n + 40))"
-    )
     child = os.fork()
     if child == 0:
         os.login_tty(follower)
-        os.execv(sys.executable, [*FAIRLOCK, "--stats", "--", "sh", "-c", script])
+        os.execv(sys.executable, [*FAIRLOCK, "--stats", "--", *command])
     os.close(follower)
     seen = b""
     while b"ready" not in seen:
         seen += os.read(leader, 1000)
-    os.write(leader, b"\x03")
+    yield leader, child
+    with contextlib.suppress(OSError):
+        os.close(leader)
+
+
+def status_of(child: int) -> int:
     end = time.monotonic() + 60
     while not (ended := os.waitpid(child, os.WNOHANG))[0]:
         assert time.monotonic() < end
         time.sleep(0.01)
-    os.close(leader)
-    assert os.waitstatus_to_exitcode(ended[1]) == 41
+    return os.waitstatus_to_exitcode(ended[1])
+
+
+def test_what_we_ignore_is_for_the_program_all_the_same() -> None:
+    code = "import signal, sys, time; signal.signal(signal.SIGUSR2, lambda *_: sys.exit(9)); print('ready', flush=True)"
+    before = signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    running = run_with_stats(sys.executable, "-c", f"{code}; time.sleep(60)")
+    signal.signal(signal.SIGUSR2, before)
+    assert running.stdout is not None
+    assert running.stdout.readline() == "ready\n"
+    running.send_signal(signal.SIGUSR2)
+    running.communicate(timeout=60)
+    assert running.returncode == 9
 
 
 def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
@@ -372,12 +406,18 @@ def test_a_report_that_cannot_be_printed_leaves_output_and_status(where: str) ->
     [
         ("rm -r $folder", "no statistics"),
         ("mkdir $folder/x; mkfifo $folder/y; echo [1] > $folder/z", "without contention"),
+        ('echo \'{"format": "fairlock-lock-statistics"}\' > $folder/z', "without contention"),
     ],
 )
 def test_a_program_that_tampers_with_the_folder(deed: str, told: str) -> None:
     with run_with_stats("sh", "-c", f"folder=${{FAIRLOCK_STATS%/*}}; {deed}; exit 3") as done:
         assert told in done.communicate(timeout=60)[1]
     assert done.returncode == 3
+
+
+def test_a_process_whose_number_another_had_before(runs: Runs) -> None:
+    processes = runs("sh", "-c", """echo '{"pid": 0, "parent": 0}' > $FAIRLOCK_STATS.$$""")
+    assert sorted(process["pid"] > 0 for process in processes) == [False, True]
 
 
 def test_files_that_may_not_grow_are_not_the_programs_end() -> None:

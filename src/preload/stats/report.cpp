@@ -445,7 +445,7 @@ void begin() {
     path[length++] = '/';
   }
   const auto rest = strlen(name);
-  if (length + rest + sizeof ".4194304" > sizeof path) {
+  if (length + rest + sizeof ".4194304z" > sizeof path) {
     path[0] = '\0';
     return;
   }
@@ -463,8 +463,15 @@ void report() {
   for (auto rest = process; rest != 0; rest /= 10) *--at = static_cast<char>('0' + rest % 10);
   *end = '.';
   memcpy(end + 1, at, static_cast<std::size_t>(digits + sizeof digits - at));
-  end[1 + (digits + sizeof digits - at)] = '\0';
-  const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+  char* const rest = end + 1 + (digits + sizeof digits - at);
+  // Numbers come again: in another namespace, or after many processes. Then a letter tells them apart.
+  int file = -1;
+  for (char letter = '\0'; file < 0 && letter <= 'z'; letter = letter == '\0' ? 'a' : static_cast<char>(letter + 1)) {
+    rest[0] = letter;
+    rest[1] = '\0';
+    file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file < 0 && errno != EEXIST) break;
+  }
   *end = '\0';
   if (file >= 0) {
     Json json(file);
