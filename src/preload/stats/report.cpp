@@ -422,6 +422,32 @@ class Unlimited {
   sigset_t limit_, before_;
 };
 
+// To FILE.PID.
+void write_file() {
+  const Unlimited unlimited;
+  char* const end = path + strlen(path);
+  char digits[12], *at = digits + sizeof digits;
+  for (auto rest = process; rest != 0; rest /= 10) *--at = static_cast<char>('0' + rest % 10);
+  *end = '.';
+  memcpy(end + 1, at, static_cast<std::size_t>(digits + sizeof digits - at));
+  char* const rest = end + 1 + (digits + sizeof digits - at);
+  // Numbers come again: in another namespace, or after many processes. Then a letter tells them apart.
+  int file = -1;
+  for (char letter = '\0'; file < 0 && letter <= 'z'; letter = letter == '\0' ? 'a' : static_cast<char>(letter + 1)) {
+    rest[0] = letter;
+    rest[1] = '\0';
+    file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file < 0 && errno != EEXIST) break;
+  }
+  *end = '\0';
+  if (file >= 0) {
+    Json json(file);
+    write_process(json);
+    json.end();
+    close(file);
+  }
+}
+
 }  // namespace
 
 void Table::clear() {
@@ -457,28 +483,7 @@ void report() {
   int cancellable = 0;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);  // a thread that ends the process may have been cancelled before
   const int before = errno;
-  const Unlimited unlimited;
-  char* const end = path + strlen(path);
-  char digits[12], *at = digits + sizeof digits;
-  for (auto rest = process; rest != 0; rest /= 10) *--at = static_cast<char>('0' + rest % 10);
-  *end = '.';
-  memcpy(end + 1, at, static_cast<std::size_t>(digits + sizeof digits - at));
-  char* const rest = end + 1 + (digits + sizeof digits - at);
-  // Numbers come again: in another namespace, or after many processes. Then a letter tells them apart.
-  int file = -1;
-  for (char letter = '\0'; file < 0 && letter <= 'z'; letter = letter == '\0' ? 'a' : static_cast<char>(letter + 1)) {
-    rest[0] = letter;
-    rest[1] = '\0';
-    file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (file < 0 && errno != EEXIST) break;
-  }
-  *end = '\0';
-  if (file >= 0) {
-    Json json(file);
-    write_process(json);
-    json.end();
-    close(file);
-  }
+  write_file();
   errno = before;
   pthread_setcancelstate(cancellable, nullptr);
 }
