@@ -76,10 +76,9 @@ def folder_for_all() -> tempfile.TemporaryDirectory[str]:
 
 
 def tell(text: str) -> None:
-    """Write to stderr, if there is one and it takes it: the status is the program's all the same."""
-    if sys.stderr is not None:
-        with contextlib.suppress(OSError):
-            print(text, file=sys.stderr)
+    """Write to stderr, if it takes it: the status is the program's all the same."""
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr)
 
 
 FROM_TERMINAL = {signal.SIGINT, signal.SIGQUIT, signal.SIGWINCH}  # and not SIGHUP: only a session's leader gets that

@@ -78,7 +78,9 @@ def _find(name: str, environment: Mapping[str, str], asked: str) -> str:
             raise NotExecutableError(f"{asked}{file} is not executable; if it is a program, `chmod +x` makes it so")
     if "/" not in name:
         remedy = (
-            f"did you mean ./{name}?" if name and os.access(name, os.F_OK) else "is it installed, and its folder there?"
+            f"did you mean ./{name}?"
+            if os.access(name, os.F_OK) and Path(name).is_file()  # of a name that is too long the second complains
+            else "is it installed, and its folder there?"
         )
         raise NotFoundError(f"{asked}there is no program {name!r} on the PATH; {remedy}")
     if there:

@@ -10,9 +10,14 @@ from collections.abc import Callable, Iterator
 ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
 
 
+def ours() -> bool:
+    """Return whether we may choose what signals do: only the main thread may."""
+    return threading.current_thread() is threading.main_thread()
+
+
 def all_as_ctrl_c() -> None:
     """Keep what is done, and leave nothing behind, also if we are told to end or the terminal goes away."""
-    if threading.current_thread() is threading.main_thread():
+    if ours():
         for number in ENDING:
             if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as by nohup
                 signal.signal(number, signal.default_int_handler)
@@ -31,7 +36,7 @@ def deferred(react: Callable[[], None]) -> Iterator[Callable[[], bool]]:
         react()
 
     before = {}
-    if threading.current_thread() is threading.main_thread():
+    if ours():
         numbers = [one for one in (signal.SIGINT, *ENDING) if signal.getsignal(one) is signal.default_int_handler]
         before = {number: signal.signal(number, handler) for number in numbers}
     try:

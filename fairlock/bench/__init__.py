@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-import threading
 from pathlib import Path
 
 from fairlock import signals
@@ -79,7 +78,7 @@ def carry_out(found: Results, path: Path | None, report: Path | None) -> int:
 
 def choose_signals() -> None:
     signals.all_as_ctrl_c()
-    if threading.current_thread() is threading.main_thread():
+    if signals.ours():
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, children would vanish before we can ask how they ended
 
 
