@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -289,6 +290,23 @@ def test_bad_input_is_one_line_and_nothing_runs(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_folder_that_is_gone(tmp_path: Path) -> None:
+    script = f"mkdir gone; cd gone; rmdir ../gone; exec {PROGRAM} run --lock=twa,fair --json=r.json -- true"
+    done = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (2, "fairlock: cannot write r.json: No such file or directory\n")
+
+
+def test_a_thread_that_cannot_be_started_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    begin = time.monotonic()
+    with pytest.raises(SampleError, match="can't start new thread"):
+        whole.run(point("sleep 100"))
+    assert time.monotonic() - begin < 50  # it was ended, or we would have waited for it
+
+
 # --- interrupted ---
 
 
@@ -340,6 +358,16 @@ def test_the_page_shows_it(run: Run, tmp_path: Path) -> None:
         assert word in text
     for word in ("0 threads", "windows of", "A CPU for each thread", "no two locks contended"):
         assert word not in text.partition('<script type="application/json"')[0]
+
+
+def test_a_program_whose_name_is_no_text(tmp_path: Path) -> None:
+    pytest.importorskip("vl_convert")
+    program = os.fsencode(tmp_path) + b"/x\xff"
+    shutil.copy("/bin/true", program)
+    command = [os.fsencode(PROGRAM), b"run", b"--lock=twa", b"--repeat=3", b"--report=r.html", b"--", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "x\\udcff" in (tmp_path / "r.html").read_text()
 
 
 def test_another_command_is_another_question(run: Run, tmp_path: Path) -> None:

@@ -360,6 +360,20 @@ def status_of(child: int) -> int:
     return os.waitstatus_to_exitcode(ended[1])
 
 
+def test_an_end_while_the_report_is_made_leaves_no_folder() -> None:
+    slow = "import sys, time\nfrom fairlock import cli, lock_stats\n"
+    slow += "lock_stats.collect = lambda folder: (print(folder, flush=True), time.sleep(60))\nsys.exit(cli.main())"
+    with subprocess.Popen(
+        [sys.executable, "-c", slow, "run", "--stats", "--", "true"], stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        folder = Path(running.stdout.readline().strip())
+        assert folder.is_dir()
+        running.terminate()
+        assert running.wait(60) == 130
+    assert not folder.exists()
+
+
 def test_what_we_ignore_is_for_the_program_all_the_same() -> None:
     code = "import signal, sys, time; signal.signal(signal.SIGUSR2, lambda *_: sys.exit(9)); print('ready', flush=True)"
     before = signal.signal(signal.SIGUSR2, signal.SIG_IGN)
