@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
 
@@ -24,25 +26,31 @@ def all_as_ctrl_c() -> None:
 
 
 @contextlib.contextmanager
-def deferred(react: Callable[[], None]) -> Iterator[Callable[[], bool]]:
-    """Call ``react`` for what would raise KeyboardInterrupt, and raise that only at the end; gives whether it came.
+def deferred() -> Iterator[tuple[list[int], int, int]]:
+    """Raise KeyboardInterrupt only at the end: what comes again, as with `timeout`, must not interrupt the tidying up.
 
-    Ctrl-C again, and what `timeout` sends to us and to our group, would else interrupt the tidying up.
+    Gives the list of the signals that came, and the ends of a pipe into which each writes a byte. Wait for the pipe:
+    a handler runs between two instructions only, so who waits for something else misses what came just before.
     """
     came: list[int] = []
-
-    def handler(number: int, frame: object) -> None:
-        came.append(number)
-        react()
-
-    before = {}
-    if ours():
-        numbers = [one for one in (signal.SIGINT, *ENDING) if signal.getsignal(one) is signal.default_int_handler]
-        before = {number: signal.signal(number, handler) for number in numbers}
+    read, write = os.pipe()
+    os.set_blocking(read, False)
+    os.set_blocking(write, False)
+    before: dict[int, Any] = {}
+    pipe_before = -1
     try:
-        yield lambda: bool(came)
+        if ours():
+            pipe_before = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+            for one in (signal.SIGINT, *ENDING):
+                if signal.getsignal(one) is signal.default_int_handler:
+                    before[one] = signal.signal(one, lambda number, frame: came.append(number))
+        yield came, read, write
     finally:
         for number, was in before.items():
             signal.signal(number, was)
+        if ours():
+            signal.set_wakeup_fd(pipe_before)
+        os.close(read)
+        os.close(write)
     if came:
         raise KeyboardInterrupt

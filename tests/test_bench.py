@@ -520,6 +520,25 @@ def test_many_signals_leave_nothing_behind(tmp_path: Path) -> None:
     await_end(int(pid.read_text()))
 
 
+def test_a_signal_that_does_not_interrupt_our_wait(tmp_path: Path) -> None:
+    """As one does not that came just before it. Here it comes to another thread, to be the same every time."""
+    code = """if True:
+        import signal, threading, time
+        from fairlock import signals
+        from fairlock.bench import process
+
+        def send():
+            time.sleep(0.5)
+            signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+        signals.all_as_ctrl_c()
+        threading.Thread(target=send).start()
+        process.run(["sleep", "1000"], 900)
+    """
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stderr.splitlines()[-1] == "KeyboardInterrupt"
+
+
 def await_end(process: int) -> None:
     for _ in range(100):
         try:

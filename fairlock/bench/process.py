@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import resource
+import select
 import signal
 import subprocess
 import tempfile
@@ -43,18 +45,11 @@ def run(
     discard: bool = False,  # what it prints
 ) -> Ended:
     """Run a program to its end, or end it when the time is up or we are interrupted; what it started ends with it."""
-    over, late = threading.Event(), threading.Event()
-    started: list[int] = []
-
-    def end_it() -> None:
-        for pid in started:
-            end(pid)
-
     # Files, and not pipes: whoever it leaves behind may keep these open for ever.
     with (
         tempfile.TemporaryFile() as output,
         tempfile.TemporaryFile() as errors,
-        deferred(end_it) as interrupted,
+        deferred() as (interrupts, news, tell),
     ):
         begin = time.monotonic()
         # A session of its own: Ctrl-C reaches us alone, and we end all of it, hogs too.
@@ -66,43 +61,46 @@ def run(
             start_new_session=True,
             env=env,
         )
-        started.append(process.pid)
-        watcher = threading.Thread(target=watch, args=(process.pid, limit, look, over, late), daemon=True)
-        try:
-            watcher.start()
-            if interrupted():
-                end(process.pid)
-            # Not yet asked for its status, it keeps its number: nobody else is ended below, or by the watcher.
+        ended: list[float] = []
+
+        def await_end() -> None:
+            # Not yet asked for its status, it keeps its number: nobody else is ended below.
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-            seconds = time.monotonic() - begin
+            ended.append(time.monotonic())
+            with suppress(BlockingIOError):  # full of other news
+                os.write(tell, b"\0")
+
+        waiter = threading.Thread(target=await_end, daemon=True)
+        late = False
+        try:
+            waiter.start()
+            late = watch(process.pid, begin + limit, look, news, lambda: bool(ended or interrupts))
         except RuntimeError as error:  # no memory for a thread
             raise SampleError(f"{error}: {' '.join(command)}") from error
         finally:
-            over.set()
-            if watcher.ident is not None:
-                watcher.join()
-            end(process.pid)  # what it has left behind would disturb the next sample
-            started.clear()
+            end(process.pid)  # or what it has left behind, which would disturb the next sample
+            if waiter.ident is not None:
+                waiter.join()
             _, status, usage = os.wait4(process.pid, 0)  # which tells of this child alone
             process.returncode = os.waitstatus_to_exitcode(status)
-        if late.is_set():
+        if late:
             raise SampleError(f"no end after {limit:g} s: {' '.join(command)}")
-        return Ended(process.returncode, text_of(output), text_of(errors), seconds, usage)
+        return Ended(process.returncode, text_of(output), text_of(errors), ended[0] - begin, usage)
 
 
-def watch(
-    pid: int, limit: float, look: Callable[[int], None] | None, over: threading.Event, late: threading.Event
-) -> None:
-    """Look at a process ever more seldom until it is over, and end it when the time is up."""
-    until, pause = time.monotonic() + limit, FIRST_LOOK if look else limit
-    while not over.wait(min(pause, max(0.0, until - time.monotonic()))):
-        if time.monotonic() >= until:
-            late.set()
-            end(pid)
-            return
-        if look:
+def watch(pid: int, until: float, look: Callable[[int], None] | None, news: int, over: Callable[[], bool]) -> bool:
+    """Look at a process ever more seldom until it is over, as news may tell; return whether the time was up before."""
+    pause = FIRST_LOOK if look else math.inf
+    while not over():
+        left = until - time.monotonic()
+        if left <= 0:
+            return True
+        if select.select([news], [], [], min(pause, left))[0]:
+            os.read(news, 4096)
+        elif look:
             look(pid)
-        pause *= 2
+            pause *= 2
+    return False
 
 
 def text_of(file: IO[bytes]) -> str:
