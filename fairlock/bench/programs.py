@@ -130,7 +130,7 @@ class Sight:
 def maps_of(pid: int) -> str:
     """Return which files a process has in memory; nothing, if it has ended."""
     try:
-        return Path(f"/proc/{pid}/maps").read_text()
+        return Path(f"/proc/{pid}/maps").read_text(errors="surrogateescape")  # names as they are
     except OSError:
         return ""
 
