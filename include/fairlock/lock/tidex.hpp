@@ -41,11 +41,11 @@ class TidexLock {
   Episode acquire() {
     const Episode mine = identity();
     const auto before = arrive_.exchange(mine, order::acq_rel);
-    P::await(depart_, [=](auto now) { return now == before; }, order::acquire, P::key(this, before));
+    P::await(depart_, [=](auto now) { return now == before; }, order::acquire, key(before));
     return mine;
   }
 
-  void release(Episode mine) { P::publish(depart_, mine, P::key(this, mine)); }
+  void release(Episode mine) { P::publish(depart_, mine, key(mine)); }
 
   bool locked() const { return arrive_.load(order::relaxed) != depart_.load(order::relaxed); }
 
@@ -67,6 +67,9 @@ class TidexLock {
       return primary + (depart_.load(order::relaxed) == primary ? 1 : 0);
     }
   }
+
+  // Identities are addresses in the threads' own memory, and lie whole pages apart: unmixed, all would fall on one chain.
+  Key key(Episode identity) const { return P::key(this, mix(identity)); }
 
   typename P::template atomic<std::uint64_t> arrive_;
   typename P::template atomic<std::uint64_t> depart_;
