@@ -32,6 +32,8 @@ class Chains {
   // Waits until satisfied(); false if `until` came first. Whoever makes the condition true must then signal the same key.
   template <class C, Until U>
   [[gnu::noinline]] static bool wait_until(Key key, const C& satisfied, const U& until) {
+    if constexpr (P::looks != 0)
+      if (P::satisfied_soon(satisfied, until)) return true;
     auto& head = chain(key);
     while (!satisfied()) {
       typename P::template scoped<Element> mine;

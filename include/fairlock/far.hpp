@@ -7,7 +7,7 @@
 //   Far::chain     a waiting chain (chain.hpp). Where waiters may sleep, this is how they do
 //
 // A near waiter that may be asleep needs a poke of its own when it is admitted. So where waiters sleep the threshold is 0: to wake
-// one that is only near would be to wake it twice. The next in line looks for a while before it falls asleep, the others do not.
+// one that is only near would be to wake it twice.
 #pragma once
 
 #include <algorithm>
@@ -32,11 +32,11 @@ struct FarWaiting {
     const auto near = [&] { return Line::distance(grant.load(order::acquire), mine) + static_cast<int>(Threshold) > 0; };
     const auto admitted = [=](auto now) { return Line::admits(now, mine); };
     const auto key = P::key(owner, mine);
-    if constexpr (P::looks != 0)
-      if (Line::distance(grant.load(order::relaxed), mine) == 0 && P::await_briefly(grant, admitted, P::looks, order::acquire)) return true;
     if constexpr (where == Far::chain) {
       if (!Chains<P>::wait_until(key, near, until)) return false;
     } else {
+      if constexpr (P::looks != 0)
+        if (P::satisfied_soon(near, until)) return true;
       auto& far = slot(P::salt(owner), mine);
       for (;;) {
         // The slot first, then the grant: a release in between has changed the slot that we remember.

@@ -20,7 +20,8 @@ inline constexpr std::uint64_t never = ~std::uint64_t{0};
 
 // interrupted() is asked before every sleep and after every wake-up, so a front end may do its own work there (handle a
 // signal, say); it must not throw: remember what is to be thrown, and throw it when the wait is over. sleeping_on() is told the word
-// that the thread is about to sleep on and how to wake it, and null when it is up again.
+// that the thread is about to sleep on and how to wake it, and null when it is up again. by_signals() tells whether a signal may end
+// the wait: only a sleep notices one, so such a wait dawdles less before it sleeps.
 using Unpark = void (*)(const void*);
 
 template <class U>
@@ -28,12 +29,14 @@ concept Until = requires(const U& until, const void* gate, Unpark unpark) {
   { until.deadline() } -> std::same_as<std::uint64_t>;
   { until.interrupted() } -> std::same_as<bool>;
   until.sleeping_on(gate, unpark);
+  { until.by_signals() } -> std::same_as<bool>;
 };
 
 struct Forever {
   static constexpr std::uint64_t deadline() { return never; }
   static constexpr bool interrupted() { return false; }
   static constexpr void sleeping_on(const void*, Unpark) {}
+  static constexpr bool by_signals() { return false; }
 };
 
 struct Deadline {
@@ -41,6 +44,7 @@ struct Deadline {
   std::uint64_t deadline() const { return at; }
   static constexpr bool interrupted() { return false; }
   static constexpr void sleeping_on(const void*, Unpark) {}
+  static constexpr bool by_signals() { return false; }
 };
 
 // So long from now, by the steady clock. Negative: it has passed. Too long to count: never.
@@ -101,6 +105,7 @@ struct Interruptible {
   std::uint64_t deadline() const { return at; }
   bool interrupted() const { return interrupt.raised(); }
   void sleeping_on(const void* gate, Unpark unpark) const { interrupt.sleeping_on(gate, unpark); }
+  static constexpr bool by_signals() { return false; }
 };
 
 }  // namespace v0

@@ -70,6 +70,8 @@ class Patience {
     if (wait_ != nullptr) wait_->standing.store(gate != nullptr ? Standing::asleep_in_line : Standing::elsewhere, std::memory_order_relaxed);
   }
 
+  bool by_signals() const { return handles_signals_; }
+
  private:
   // Whoever waits without ever sleeping sees no EINTR. It looks in line, whatever it waits for: to step out on every look would cost it
   // its place. And by the clock: on a busy machine a look may last as long as a time slice.

@@ -26,6 +26,7 @@
 #include <fairlock/domain.hpp>
 #include <fairlock/hash.hpp>
 #include <fairlock/platform/sleeping.hpp>
+#include <fairlock/waiting/aside.hpp>
 #include <fairlock/waiting/park.hpp>
 
 // ThreadSanitizer does not understand fences; a fence that it can see is an RMW on one word.
@@ -317,15 +318,17 @@ struct NativeWaiting : NativeMemory<O> {
     return std::nullopt;
   }
 
-  // Looks before it sleeps, as long as that pays. Who stands far back in a line looks in vain, and takes the processor from those who
-  // are next; but most locks cannot tell it where it stands. So it goes by how the thread fared of late: looks in vain halve
-  // the next ones, one that succeeds makes them all worth while again, and so does time.
-  template <class A, class C>
-  static auto await_while_lucky(const A& where, const C& condition, std::memory_order o) -> std::optional<decltype(where.load(o))> {
+  // Whether it is satisfied before a sleep would pay: looks, then steps aside between looks. Both only as long as they pay. Who
+  // stands far back in a line looks in vain, and takes the processor from those who are next; but most locks cannot tell it where
+  // it stands. So it goes by how the thread fared of late: after looks in vain the next are a quarter, one that succeeds makes
+  // them all worth while again, and so do many waits.
+  template <class C, Until U>
+  static bool satisfied_soon(const C& satisfied, const U& until) {
     auto& luck = NativeMemory<O>::template local<Luck>();
-    const auto value = await_briefly(where, condition, looks >> luck.in_vain, o);
-    if (value || ++luck.in_vain == Luck::enough) luck.in_vain = 0;
-    return value;
+    if (satisfied_while(satisfied, looks, luck.looked_in_vain, [] { return rest(), true; })) return true;
+    if (until.by_signals()) return false;
+    Aside aside;
+    return satisfied_while(satisfied, W::steps, luck.stepped_in_vain, [&] { return !until.interrupted() && aside.step(until.deadline()); });
   }
 
   template <class A, class C, class Pace, Until U>
@@ -387,6 +390,7 @@ struct NativeWaiting : NativeMemory<O> {
     std::uint64_t deadline() const { return at < until.deadline() ? at : until.deadline(); }
     bool interrupted() const { return until.interrupted(); }
     void sleeping_on(const void* gate, Unpark unpark) const { until.sleeping_on(gate, unpark); }
+    bool by_signals() const { return until.by_signals(); }
   };
   template <Until U>
   static Sooner<U> soon(const U& until) { return patience(until, 1'000'000); }
@@ -395,9 +399,22 @@ struct NativeWaiting : NativeMemory<O> {
 
  protected:
   struct Luck {
-    static constexpr unsigned enough = 31;
-    unsigned in_vain;  // waits that had to sleep, one after the other
+    unsigned looked_in_vain, stepped_in_vain;  // so many waits, one after the other
   };
+
+  template <class C, class S>
+  static bool satisfied_while(const C& satisfied, unsigned most, unsigned& in_vain, const S& step) {
+    constexpr unsigned enough = 127;
+    for (unsigned left = in_vain < 4 ? most >> 2 * in_vain : 0; left != 0; --left) {
+      if (satisfied()) {
+        in_vain = 0;
+        return true;
+      }
+      if (!step()) return satisfied();
+    }
+    if (++in_vain == enough) in_vain = 0;
+    return false;
+  }
 
   // The kernel compares 32 bits. Of a counter they change with every step.
   static const std::atomic<std::uint32_t>& low_half(const std::atomic<std::uint32_t>& word) { return word; }

@@ -23,13 +23,12 @@ struct Sleeping : Base {
   template <class A, class C, Until U>
   static auto await_until(const A& where, const C& condition, const U& until, std::memory_order o, Key key)
       -> std::optional<decltype(where.load(o))> {
-    if constexpr (Base::looks != 0)
-      if (const auto value = Base::await_while_lucky(where, condition, o)) return value;
-    for (;;) {
-      const bool satisfied = Chains<Sleeping>::wait_until(key, [&] { return condition(where.load(o)); }, until);
+    for (bool in_time = true;;) {
       const auto value = where.load(o);
-      if (condition(value)) return value;  // unless it flickered by
-      if (!satisfied) return std::nullopt;
+      if (condition(value)) return value;
+      if (!in_time) return std::nullopt;
+      // Satisfied, it may be by a value that only flickered by: hence the look above.
+      in_time = Chains<Sleeping>::wait_until(key, [&] { return condition(where.load(o)); }, until);
     }
   }
 

@@ -14,11 +14,12 @@ struct BasicPark : Spin {
 };
 
 // The default wherever a person did not choose. Between two sleeps lie about ten microseconds of system calls and scheduling:
-// a wait that is over sooner than the looks take is worth looking for.
+// a wait that is over sooner than the looks take is worth looking for. Then a few waiters step aside for a while (aside.hpp).
 template <class Backend>
 struct BasicSpinThenPark : BasicPark<Backend> {
   static constexpr const char* name = "spin-then-park";
   static constexpr unsigned looks = 50;
+  static constexpr unsigned steps = 100;  // aside, between further looks
 };
 
 using Park = BasicPark<SystemParking>;
