@@ -33,24 +33,37 @@ def deferred() -> Iterator[tuple[list[int], int, int]]:
     a handler runs between two instructions only, so who waits for something else misses what came just before.
     """
     came: list[int] = []
-    read, write = os.pipe()
-    os.set_blocking(read, False)
-    os.set_blocking(write, False)
     before: dict[int, Any] = {}
     pipe_before = -1
-    try:
+    with held_back():
+        read, write = os.pipe()
+        os.set_blocking(read, False)
+        os.set_blocking(write, False)
         if ours():
             pipe_before = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
             for one in (signal.SIGINT, *ENDING):
                 if signal.getsignal(one) is signal.default_int_handler:
                     before[one] = signal.signal(one, lambda number, frame: came.append(number))
+    try:
         yield came, read, write
     finally:
-        for number, was in before.items():
-            signal.signal(number, was)
-        if ours():
-            signal.set_wakeup_fd(pipe_before)
-        os.close(read)
-        os.close(write)
+        with held_back():
+            for number, was in before.items():
+                signal.signal(number, was)
+            if ours():
+                signal.set_wakeup_fd(pipe_before)
+            os.close(read)
+            os.close(write)
     if came:
         raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def held_back() -> Iterator[None]:
+    """Let no signal come between two statements: it comes at the end."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    try:
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, *ENDING))
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -539,6 +539,44 @@ def test_a_signal_that_does_not_interrupt_our_wait(tmp_path: Path) -> None:
     assert done.stderr.splitlines()[-1] == "KeyboardInterrupt"
 
 
+def test_after_signals_everything_is_as_before(tmp_path: Path) -> None:
+    code = """if True:
+        import os, signal
+        from fairlock import signals
+
+        def state():
+            handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
+            return handlers, signal.pthread_sigmask(signal.SIG_BLOCK, []), os.listdir("/proc/self/fd")
+
+        signals.all_as_ctrl_c()
+        before = state()
+        try:
+            with signals.deferred() as (came, read, write):
+                signal.raise_signal(signal.SIGTERM)
+                signal.raise_signal(signal.SIGINT)
+                assert came == [signal.SIGTERM, signal.SIGINT]
+                assert os.read(read, 10) == bytes(came)
+        except KeyboardInterrupt:
+            assert state() == before
+            assert signal.set_wakeup_fd(-1) == -1
+            print("as before")
+    """
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "as before\n", done.stderr
+
+
+def test_children_that_vanish(tmp_path: Path) -> None:
+    code = """if True:
+        import signal
+        from fairlock.bench import process
+
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        process.run(["true"], 900)
+    """
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stderr.splitlines()[-1].startswith("ChildProcessError")
+
+
 def await_end(process: int) -> None:
     for _ in range(100):
         try:

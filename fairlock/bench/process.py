@@ -65,7 +65,8 @@ def run(
 
         def await_end() -> None:
             # Not yet asked for its status, it keeps its number: nobody else is ended below.
-            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            with suppress(ChildProcessError):  # where nobody is to ask, wait4() says so
+                os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
             ended.append(time.monotonic())
             with suppress(BlockingIOError):  # full of other news
                 os.write(tell, b"\0")

@@ -27,6 +27,7 @@ void a_few_at_a_time() {
   check::step("a few at a time");
   Aside many[Steps::most], one_more;
   for (auto& aside : many) step(aside);
+  const auto lease = process_steps.taken_until[0].load(relaxed);
   all_places_are_taken_until(steady_now() + 100 * second);
   process_steps.dear_until.store(0, relaxed);
   CHECK(!one_more.step(never));
@@ -35,8 +36,13 @@ void a_few_at_a_time() {
     CHECK(!others[0].step(never) && !others[1].step(never));
   }
   CHECK(!one_more.step(never));  // those who had no place gave none back
-  many[0].~Aside();
+  many[0].~Aside();  // its place has become another's
   new (&many[0]) Aside();
+  CHECK(!one_more.step(never));
+  all_places_are_taken_until(lease);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  process_steps.dear_until.store(0, relaxed);
+  CHECK(!many[1].step(never));  // it has lapsed
   step(one_more);
 }
 
@@ -96,7 +102,8 @@ void beside_a_thread_that_computes() {
 
     until.store(steady_now() - 100 * second, relaxed);  // that was long ago
     until_dear();
-    CHECK(duration.load(relaxed) % 32 == 0 && until.load(relaxed) > steady_now());
+    CHECK(until.load(relaxed) > steady_now());
+    CHECK(duration.load(relaxed) <= 2 * second);
 
     over = true;
     computing.join();

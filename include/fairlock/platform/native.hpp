@@ -326,9 +326,11 @@ struct NativeWaiting : NativeMemory<O> {
   static bool satisfied_soon(const C& satisfied, const U& until) {
     auto& luck = NativeMemory<O>::template local<Luck>();
     if (satisfied_while(satisfied, looks, luck.looked_in_vain, [] { return rest(), true; })) return true;
-    if (until.by_signals()) return false;
+    if (!until.stepping_aside(true)) return false;
     Aside aside;
-    return satisfied_while(satisfied, W::steps, luck.stepped_in_vain, [&] { return !until.interrupted() && aside.step(until.deadline()); });
+    const bool done = satisfied_while(satisfied, W::steps, luck.stepped_in_vain, [&] { return !until.interrupted() && aside.step(until.deadline()); });
+    until.stepping_aside(false);
+    return done;
   }
 
   template <class A, class C, class Pace, Until U>
@@ -390,7 +392,7 @@ struct NativeWaiting : NativeMemory<O> {
     std::uint64_t deadline() const { return at < until.deadline() ? at : until.deadline(); }
     bool interrupted() const { return until.interrupted(); }
     void sleeping_on(const void* gate, Unpark unpark) const { until.sleeping_on(gate, unpark); }
-    bool by_signals() const { return until.by_signals(); }
+    bool stepping_aside(bool begins) const { return until.stepping_aside(begins); }
   };
   template <Until U>
   static Sooner<U> soon(const U& until) { return patience(until, 1'000'000); }

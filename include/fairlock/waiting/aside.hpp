@@ -21,7 +21,7 @@ inline namespace v0 {
 // what two who write at once say may be mixed up.
 struct Steps {
   static constexpr unsigned most = 4;  // who step aside at a time
-  std::atomic<std::uint64_t> taken_until[most];  // whoever ends as a fork or a thread ends need not give its place back
+  std::atomic<std::uint64_t> taken_until[most];  // then it lapses: threads end, and the child of a fork has only one
   std::atomic<std::uint64_t> dear_until;
   std::atomic<std::uint64_t> dear_for;
 };
@@ -31,20 +31,20 @@ class Aside {
  public:
   Aside() = default;
   ~Aside() {
-    if (place_ != nullptr) place_->store(0, std::memory_order_relaxed);
+    if (place_ != nullptr) place_->compare_exchange_strong(lapses_, 0, std::memory_order_relaxed);  // unless it lapsed, and is another's
   }
   Aside(const Aside&) = delete;
   Aside& operator=(const Aside&) = delete;
 
   // False: not now, or not again. Nor in the last moments before a deadline, which would pass meanwhile.
   bool step(std::uint64_t deadline) {
-    if (place_ == nullptr && !begin()) return false;
-    if (now_ < process_steps.dear_until.load(std::memory_order_relaxed) || deadline < now_ + dear) return false;
+    const auto before = steady_now();
+    if (before < process_steps.dear_until.load(std::memory_order_relaxed) || deadline < before + dear) return false;
+    if (place_ == nullptr ? !take_place(before) : before >= lapses_) return false;
     std::this_thread::yield();
-    const auto before = now_;
-    now_ = steady_now();
-    if (now_ - before < dear) return true;
-    do_without(before);
+    const auto after = steady_now();
+    if (after - before < dear) return true;
+    do_without(before, after);
     return false;
   }
 
@@ -52,29 +52,28 @@ class Aside {
   // Dear is what takes longer than a round of a hundred like us, and less than the shortest time slice.
   static constexpr std::uint64_t dear = 500'000, longest = 2'000'000'000, lapse = 10'000'000;
 
-  bool begin() {
-    now_ = steady_now();
-    if (now_ < process_steps.dear_until.load(std::memory_order_relaxed)) return false;
+  bool take_place(std::uint64_t now) {
+    lapses_ = now + lapse;
     for (auto& place : process_steps.taken_until) {
       auto taken = place.load(std::memory_order_relaxed);
-      if (taken > now_ || !place.compare_exchange_strong(taken, now_ + lapse, std::memory_order_relaxed)) continue;
+      if (taken > now || !place.compare_exchange_strong(taken, lapses_, std::memory_order_relaxed)) continue;
       place_ = &place;
       return true;
     }
     return false;
   }
 
-  void do_without(std::uint64_t before) {
+  static void do_without(std::uint64_t before, std::uint64_t after) {
     const auto until = process_steps.dear_until.load(std::memory_order_relaxed);
     const auto duration = process_steps.dear_for.load(std::memory_order_relaxed);
     if (before < until - duration) return;  // others have felt the same, and said so
-    const auto next = before < until + duration ? std::min(2 * duration, longest) : 32 * (now_ - before);
+    const auto next = std::min(longest, before < until + duration ? 2 * duration : 32 * (after - before));
     process_steps.dear_for.store(next, std::memory_order_relaxed);
-    process_steps.dear_until.store(now_ + next, std::memory_order_relaxed);
+    process_steps.dear_until.store(after + next, std::memory_order_relaxed);
   }
 
   std::atomic<std::uint64_t>* place_ = nullptr;
-  std::uint64_t now_ = 0;
+  std::uint64_t lapses_ = 0;
 };
 
 }  // namespace v0
