@@ -10,7 +10,7 @@ import os, signal, threading, time
 import fairlock
 
 lock = fairlock.{lock}
-held = threading.Event()
+held, begun = threading.Event(), threading.Event()
 done = []
 
 def take():
@@ -18,6 +18,7 @@ def take():
         done.append(threading.current_thread().name)
 
 def handler(*_):
+    begun.set()
     {handle}
     done.append("handled")
 
@@ -27,6 +28,8 @@ def holder():
         while not lock.waiting:
             time.sleep(0.001)
         os.kill(os.getpid(), signal.SIGUSR1)
+        while not begun.wait(1):  # one that comes just before it falls asleep does not wake it, as with threading's
+            os.kill(os.getpid(), signal.SIGUSR1)
         while not ({so_far}):
             time.sleep(0.001)
 
