@@ -66,16 +66,19 @@ def test_all_leave_but_the_last(algorithm: str) -> None:
     dice = random.Random(1)
     lock.acquire()
     entered: list[None] = []
+    left: list[None] = []
 
     def wait(timeout: float) -> None:
         if lock.acquire(timeout=timeout):
             entered.append(None)
             lock.release()
+        else:
+            left.append(None)
 
     with Crew() as crew:
         for number in range(THREADS):
             crew.start(wait, 20 if number in (3, THREADS - 2) else dice.uniform(0.0001, 0.02))
-        eventually(lambda: lock.waiting == 2)
+        eventually(lambda: len(left) == THREADS - 2 and lock.waiting == 2)
         lock.release()
     assert len(entered) == 2
     assert lock.waiting == 0
