@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Python
 
 from fairlock import cli
 from fairlock.bench import harness, native, plan, progress, results
@@ -520,7 +521,7 @@ def test_many_signals_leave_nothing_behind(tmp_path: Path) -> None:
     await_end(int(pid.read_text()))
 
 
-def test_a_signal_that_does_not_interrupt_our_wait(tmp_path: Path) -> None:
+def test_a_signal_that_does_not_interrupt_our_wait(python: Python) -> None:
     """As one does not that came just before it. Here it comes to another thread, to be the same every time."""
     code = """if True:
         import signal, threading, time
@@ -535,11 +536,10 @@ def test_a_signal_that_does_not_interrupt_our_wait(tmp_path: Path) -> None:
         threading.Thread(target=send).start()
         process.run(["sleep", "1000"], 900)
     """
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert done.stderr.splitlines()[-1] == "KeyboardInterrupt"
+    assert python("-c", code).stderr.splitlines()[-1] == "KeyboardInterrupt"
 
 
-def test_after_signals_everything_is_as_before(tmp_path: Path) -> None:
+def test_after_signals_everything_is_as_before(python: Python) -> None:
     code = """if True:
         import os, signal
         from fairlock import signals
@@ -561,11 +561,11 @@ def test_after_signals_everything_is_as_before(tmp_path: Path) -> None:
             assert signal.set_wakeup_fd(-1) == -1
             print("as before")
     """
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = python("-c", code)
     assert done.stdout == "as before\n", done.stderr
 
 
-def test_children_that_vanish(tmp_path: Path) -> None:
+def test_children_that_vanish(python: Python) -> None:
     code = """if True:
         import signal
         from fairlock.bench import process
@@ -573,8 +573,7 @@ def test_children_that_vanish(tmp_path: Path) -> None:
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         process.run(["true"], 900)
     """
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert done.stderr.splitlines()[-1].startswith("ChildProcessError")
+    assert python("-c", code).stderr.splitlines()[-1].startswith("ChildProcessError")
 
 
 def await_end(process: int) -> None:

@@ -3,6 +3,7 @@
 
 #if defined(__linux__)
 #include <sched.h>
+#include <sys/resource.h>
 #endif
 
 #include "support/check.hpp"
@@ -46,6 +47,21 @@ void a_few_at_a_time() {
   step(one_more);
 }
 
+// The only place, so that nobody else's can be mistaken for it.
+void a_place_is_given_back() {
+  check::step("a place is given back");
+  all_places_are_taken_until(steady_now() + 100 * second);
+  auto& place = process_steps.taken_until[0];
+  place.store(0, relaxed);
+  {
+    Aside aside;
+    step(aside);
+    CHECK(place.load(relaxed) > steady_now() - second);
+  }
+  CHECK(place.load(relaxed) == 0);
+  all_places_are_taken_until(0);
+}
+
 void places_of_the_dead() {
   check::step("places of threads that are gone");
   all_places_are_taken_until(steady_now() + 100 * second);
@@ -63,6 +79,42 @@ void before_a_deadline() {
   process_steps.dear_until.store(0, relaxed);
   CHECK(!aside.step(0));
   CHECK(!aside.step(steady_now() + 100'000));
+}
+
+// A short wait that sees whether it stepped aside: between two steps it has a place.
+struct Asked {
+  bool may_step;
+  std::uint64_t at = steady_now() + 10'000'000;
+  mutable unsigned begun = 0, over = 0;
+  mutable bool stepped = false;
+  std::uint64_t deadline() const { return at; }
+  bool interrupted() const {
+    for (auto& place : process_steps.taken_until) stepped |= place.load(relaxed) != 0;
+    return false;
+  }
+  static constexpr void sleeping_on(const void*, Unpark) {}
+  bool stepping_aside(bool begins) const {
+    ++(begins ? begun : over);
+    return may_step;
+  }
+};
+
+void waits_that_may_and_may_not() {
+  check::step("waits that may step aside and that may not");
+  TwaLock<Native<SpinThenPark>> lock;
+  const auto held = lock.acquire();
+  for (unsigned rounds = 0;; ++rounds) {  // a step that was dear was the last one
+    process_steps.dear_until.store(0, relaxed);
+    const Asked may{true};
+    CHECK(!lock.acquire_until(may));
+    CHECK(may.begun == 1 && may.over == 1);
+    if (may.stepped) break;
+    if (!CHECK(rounds < 1000)) break;
+  }
+  const Asked may_not{false};
+  CHECK(!lock.acquire_until(may_not));
+  CHECK(may_not.begun == 1 && may_not.over == 0 && !may_not.stepped);
+  lock.release(held);
 }
 
 #if defined(__linux__)
@@ -101,6 +153,7 @@ void beside_a_thread_that_computes() {
     CHECK(duration.load(relaxed) == std::min(2 * first, 2 * second));
 
     until.store(steady_now() - 100 * second, relaxed);  // that was long ago
+    CHECK(setpriority(PRIO_PROCESS, 0, 19) == 0);       // and now a step takes a tenth of a second
     until_dear();
     CHECK(until.load(relaxed) > steady_now());
     CHECK(duration.load(relaxed) <= 2 * second);
@@ -118,8 +171,10 @@ void beside_a_thread_that_computes() {
 int main(int argc, char** argv) {
   check::start(argc, argv);
   a_few_at_a_time();
+  a_place_is_given_back();
   places_of_the_dead();
   before_a_deadline();
+  waits_that_may_and_may_not();
 #if defined(__linux__)
   beside_a_thread_that_computes();
 #endif

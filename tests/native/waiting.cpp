@@ -189,6 +189,34 @@ void interrupts() {
   CHECK(!lock.locked());
 }
 
+// Tidex knows its waiters by addresses in the memory of their predecessors' threads, which lie whole pages apart.
+void chains_of_tidex() {
+  check::step("tidex: waiters sleep on different chains");
+  using P = Native<Park>;
+  TidexLock<P> lock;
+  const auto chains_in_use = [] {
+    unsigned in_use = 0;
+    for (std::uint32_t i = 0; i < P::slots(); ++i) in_use += P::domain().chains[i].load(order::relaxed) != nullptr;
+    return in_use;
+  };
+  constexpr unsigned waiters = 8;
+  std::atomic<unsigned> arrived{0};
+  const auto held = lock.acquire();
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < waiters; ++i)
+    threads.emplace_back([&] {
+      ++arrived;
+      lock.release(lock.acquire());
+    });
+  check::wait_until([&] { return arrived == waiters; });
+  unsigned most = 0;
+  for (int i = 0; i < 1000 && most < waiters / 2; ++i, std::this_thread::sleep_for(1ms)) most = std::max(most, chains_in_use());
+  CHECK(most >= waiters / 2);  // some may meet by chance
+  lock.release(held);
+  for (auto& thread : threads) thread.join();
+  CHECK(chains_in_use() == 0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -200,6 +228,7 @@ int main(int argc, char** argv) {
   parking<PortableParking>();
   chains();
   delayed_notifier();
+  chains_of_tidex();
   interrupts();
   many_interrupts<Park>();
   many_interrupts<BasicPark<PortableParking>>();
