@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -38,6 +40,23 @@ def eventually(condition: Callable[[], object], what: str = "what was waited for
     while not condition():
         assert time.monotonic() < end, f"{what} did not come"
         time.sleep(0.0005)
+
+
+def settle(thread: threading.Thread) -> None:
+    """Until the thread, which is counted as waiting, stands in line: a step later, which takes long on a busy machine.
+
+    Then it sleeps, or it looks, which uses up more of the processor's time than the step does. Or its wait is over.
+    """
+    task = pathlib.Path(f"/proc/self/task/{thread.native_id}")
+
+    def used() -> int:
+        return int((task / "schedstat").read_text().split()[0])  # nanoseconds
+
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        before = used()
+        eventually(
+            lambda: (task / "stat").read_text().rpartition(")")[2].split()[0] == "S" or used() > before + 2_000_000
+        )
 
 
 class Crew:

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
 import pytest
-from support import ENOUGH, POLICIES, SOON, STRICT_LOCKS, STRICT_SEMAPHORES, Crew, eventually
+from support import ENOUGH, POLICIES, SOON, STRICT_LOCKS, STRICT_SEMAPHORES, Crew, eventually, settle
 
 import fairlock
-
-SETTLE = 0.02  # a thread is counted as waiting just before it is in line
 
 SLEEPING = ["spin-then-park", "park"]
 
 
-def queue_up(crew: Crew, lock: Any, count: int, order: list[int]) -> None:
-    def wait(number: int) -> None:
-        assert lock.acquire(timeout=ENOUGH)
-        order.append(number)
-        lock.release()
+class Line:
+    """Threads that queue up one after the other, some of them for a moment only. They are numbered, from 0 on."""
 
-    for number in range(count):
-        before = lock.waiting
-        crew.start(wait, number)
-        eventually(lambda: lock.waiting == before + 1)  # noqa: B023
-        time.sleep(0.005)  # from being counted to standing in line is a step
+    def __init__(self, crew: Crew, lock: Any) -> None:
+        self.crew, self.lock = crew, lock
+        self.entered: list[int] = []
+        self.left: list[int] = []
+        self.length = 0
+
+    def join(self, timeout: float = ENOUGH) -> threading.Thread:
+        thread = self.crew.start(self.wait, self.length, timeout)
+        self.length += 1
+        eventually(lambda: self.lock.waiting + len(self.left) == self.length)
+        settle(thread)
+        return thread
+
+    def wait(self, number: int, timeout: float) -> None:
+        if self.lock.acquire(timeout=timeout):
+            self.entered.append(number)
+            self.lock.release()
+        else:
+            self.left.append(number)
 
 
 @pytest.mark.parametrize("waiting", SLEEPING)
@@ -33,12 +43,13 @@ def queue_up(crew: Crew, lock: Any, count: int, order: list[int]) -> None:
 def test_locks_are_first_come_first_served(algorithm: str, waiting: str) -> None:
     for kind in (fairlock.Lock, fairlock.RLock):
         lock = kind(algorithm, waiting=waiting)
-        order: list[int] = []
         lock.acquire()
         with Crew() as crew:
-            queue_up(crew, lock, 8, order)
+            line = Line(crew, lock)
+            for _ in range(8):
+                line.join()
             lock.release()
-        assert order == list(range(8))
+        assert line.entered == list(range(8))
         assert lock.waiting == 0
 
 
@@ -46,11 +57,12 @@ def test_locks_are_first_come_first_served(algorithm: str, waiting: str) -> None
 @pytest.mark.parametrize("algorithm", STRICT_SEMAPHORES)
 def test_semaphores_are_first_come_first_served(algorithm: str, waiting: str) -> None:
     semaphore = fairlock.Semaphore(0, algorithm, waiting=waiting)
-    order: list[int] = []
     with Crew() as crew:
-        queue_up(crew, semaphore, 8, order)
+        line = Line(crew, semaphore)
+        for _ in range(8):
+            line.join()
         semaphore.release()
-    assert order == list(range(8))
+    assert line.entered == list(range(8))
     assert (semaphore.waiting, semaphore._value) == (0, 1)
 
 
@@ -68,9 +80,9 @@ def test_a_lock_is_not_taken_back_from_who_waits(algorithm: str, waiting: str) -
 
         again = 0
         with Crew() as crew:
-            crew.start(wait)
+            thread = crew.start(wait)
             eventually(lambda: lock.waiting == 1)
-            time.sleep(SETTLE)
+            settle(thread)
             while not entered and again < 100:
                 lock.release()
                 lock.acquire()
@@ -84,9 +96,9 @@ def test_a_permit_is_not_taken_back_from_who_waits(algorithm: str) -> None:
     semaphore = fairlock.Semaphore(0, algorithm)
     order: list[str] = []
     with Crew() as crew:
-        crew.start(lambda: semaphore.acquire(timeout=ENOUGH) and order.append("first"))
+        thread = crew.start(lambda: semaphore.acquire(timeout=ENOUGH) and order.append("first"))
         eventually(lambda: semaphore.waiting == 1)
-        time.sleep(SETTLE)
+        settle(thread)
         semaphore.release()
         assert not semaphore.acquire(blocking=False)
     assert order == ["first"]
@@ -99,27 +111,14 @@ def test_who_leaves_does_not_disturb_the_order(algorithm: str, leaves: int) -> N
     for neighbour in (False, True):
         lock: Any = fairlock.Lock(algorithm) if algorithm in STRICT_LOCKS else fairlock.Semaphore(1, algorithm)
         leavers = {leaves, (leaves + 1) % 8} if neighbour else {leaves}
-        order: list[int] = []
-        left: list[int] = []
         lock.acquire()
-
-        def wait(number: int) -> None:
-            if not lock.acquire(timeout=0.1 if number in leavers else ENOUGH):  # noqa: B023
-                left.append(number)  # noqa: B023
-                return
-            order.append(number)  # noqa: B023
-            lock.release()  # noqa: B023
-
         with Crew() as crew:
+            line = Line(crew, lock)
             for number in range(8):
-                count = number - len(left)
-                crew.start(wait, number)
-                eventually(lambda: lock.waiting + len(left) > count or order)  # noqa: B023
-                time.sleep(0.003)
-            eventually(lambda: len(left) == len(leavers))  # noqa: B023
-            eventually(lambda: lock.waiting == 8 - len(leavers))  # noqa: B023
+                line.join(0.1 if number in leavers else ENOUGH)
+            eventually(lambda: len(line.left) == len(leavers))  # noqa: B023
             lock.release()
-        assert order == [number for number in range(8) if number not in leavers]
+        assert line.entered == [number for number in range(8) if number not in leavers]
         assert lock.waiting == 0
         assert lock.acquire(timeout=0)
         assert not lock.acquire(timeout=0)
@@ -128,26 +127,17 @@ def test_who_leaves_does_not_disturb_the_order(algorithm: str, leaves: int) -> N
 @pytest.mark.parametrize("algorithm", STRICT_LOCKS + STRICT_SEMAPHORES)
 def test_a_new_thread_does_not_inherit_the_place_of_one_that_ended(algorithm: str) -> None:
     lock: Any = fairlock.Lock(algorithm) if algorithm in STRICT_LOCKS else fairlock.Semaphore(1, algorithm)
-    order: list[int] = []
     lock.acquire()
     with Crew() as crew:
-        queue_up(crew, lock, 1, order)
-        leaver = crew.start(lambda: lock.acquire(timeout=0.5))
-        eventually(lambda: lock.waiting == 2)
-        time.sleep(SETTLE)
-        queue_up(crew, lock, 1, order)
+        line = Line(crew, lock)
+        line.join()
+        leaver = line.join(0.1)
+        line.join()
         leaver.join(ENOUGH)
-
-        def wait() -> None:
-            assert lock.acquire(timeout=ENOUGH)
-            order.append(9)
-            lock.release()
-
-        crew.start(wait)
-        eventually(lambda: lock.waiting == 3)
-        time.sleep(SETTLE)
+        line.join()
         lock.release()
-    assert order == [0, 0, 9]
+    assert line.left == [1]
+    assert line.entered == [0, 2, 3]
 
 
 def test_conditions_notify_the_longest_waiter() -> None:
