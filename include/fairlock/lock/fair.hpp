@@ -13,8 +13,8 @@ namespace fairlock {
 inline namespace v0 {
 
 struct FairOptions {
-  unsigned quota = 4096;
-  std::uint64_t patience = 60'000;  // nanoseconds
+  unsigned quota = FairLineOptions{}.quota;
+  std::uint64_t patience = FairLineOptions{}.patience;  // nanoseconds
 };
 
 template <Platform P, FairOptions O = FairOptions{}>

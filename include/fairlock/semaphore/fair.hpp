@@ -12,8 +12,8 @@ inline namespace v0 {
 
 struct FairSemaphoreOptions {
   std::uint64_t initial = 0;  // permits of a semaphore that is all zero
-  unsigned quota = 4096;
-  std::uint64_t patience = 60'000;  // nanoseconds
+  unsigned quota = FairLineOptions{}.quota;
+  std::uint64_t patience = FairLineOptions{}.patience;  // nanoseconds
 };
 
 template <Platform P, FairSemaphoreOptions O = FairSemaphoreOptions{}>
