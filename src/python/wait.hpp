@@ -67,14 +67,13 @@ class Patience {
   void sleeping_on(const void* gate, Unpark) const {
     if (gate != nullptr) sleeps_ = true, errno = 0;
     else if (handles_signals_ && errno == EINTR) signalled_ = true;
-    show(gate != nullptr ? Standing::asleep_in_line : Standing::elsewhere);
+    show(gate != nullptr ? Standing::waits_in_line : Standing::elsewhere);
   }
 
   // It stands in line: what is given to it meanwhile is nobody's in the child of a fork.
-  bool stepping_aside(bool begins) const {
-    if (handles_signals_) return false;
-    show(begins ? Standing::asleep_in_line : Standing::elsewhere);
-    return true;
+  bool awake_in_line(bool begins) const {
+    show(begins ? Standing::waits_in_line : Standing::elsewhere);
+    return !handles_signals_;
   }
 
  private:

@@ -105,7 +105,7 @@ std::vector<WaitedFor> forget_other_threads() {
         auto found = std::find_if(objects.begin(), objects.end(), [&](const WaitedFor& one) { return one.object == wait->object; });
         if (found == objects.end()) found = objects.insert(found, {wait->object, 0, 0});
         const Standing standing = wait->standing.load(std::memory_order_relaxed);
-        found->asleep_in_line += standing == Standing::asleep_in_line;
+        found->waits_in_line += standing == Standing::waits_in_line;
         found->admitted += standing == Standing::admitted;
       }
       delete waiter;

@@ -13,8 +13,8 @@
 
 namespace fairlock::python {
 
-// How far a waiter has come. With `elsewhere` on the safe side: it is about to arrive, looks around, or leaves.
-enum class Standing : std::uint8_t { elsewhere, asleep_in_line, admitted };
+// How far a waiter has come. With `elsewhere` on the safe side: it is about to arrive, or leaves.
+enum class Standing : std::uint8_t { elsewhere, waits_in_line, admitted };
 
 // Lasts until the thread is back in the interpreter: what it was granted before that is nobody's in the child of a fork.
 class Wait {
@@ -46,7 +46,7 @@ std::vector<WaitSeen> waits_now();
 // What threads waited for that are gone (borrowed; the references that they held are never given back), and how far they had come.
 struct WaitedFor {
   PyObject* object;
-  std::uint64_t asleep_in_line, admitted;
+  std::uint64_t waits_in_line, admitted;
 };
 
 // In the child of a fork, where the other threads are gone; except what the calling thread is itself in line for.

@@ -93,7 +93,7 @@ struct Asked {
     return false;
   }
   static constexpr void sleeping_on(const void*, Unpark) {}
-  bool stepping_aside(bool begins) const {
+  bool awake_in_line(bool begins) const {
     ++(begins ? begun : over);
     return may_step;
   }
@@ -113,7 +113,7 @@ void waits_that_may_and_may_not() {
   }
   const Asked may_not{false};
   CHECK(!lock.acquire_until(may_not));
-  CHECK(may_not.begun == 1 && may_not.over == 0 && !may_not.stepped);
+  CHECK(may_not.begun == 1 && may_not.over == 1 && !may_not.stepped);
   lock.release(held);
 }
 

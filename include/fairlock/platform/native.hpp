@@ -325,11 +325,13 @@ struct NativeWaiting : NativeMemory<O> {
   template <class C, Until U>
   static bool satisfied_soon(const C& satisfied, const U& until) {
     auto& luck = NativeMemory<O>::template local<Luck>();
-    if (satisfied_while(satisfied, looks, luck.looked_in_vain, [] { return rest(), true; })) return true;
-    if (!until.stepping_aside(true)) return false;
-    Aside aside;
-    const bool done = satisfied_while(satisfied, W::steps, luck.stepped_in_vain, [&] { return !until.interrupted() && aside.step(until.deadline()); });
-    until.stepping_aside(false);
+    const bool may_step = until.awake_in_line(true);
+    bool done = satisfied_while(satisfied, looks, luck.looked_in_vain, [] { return rest(), true; });
+    if (!done && may_step) {
+      Aside aside;
+      done = satisfied_while(satisfied, W::steps, luck.stepped_in_vain, [&] { return !until.interrupted() && aside.step(until.deadline()); });
+    }
+    until.awake_in_line(false);
     return done;
   }
 
@@ -392,7 +394,7 @@ struct NativeWaiting : NativeMemory<O> {
     std::uint64_t deadline() const { return at < until.deadline() ? at : until.deadline(); }
     bool interrupted() const { return until.interrupted(); }
     void sleeping_on(const void* gate, Unpark unpark) const { until.sleeping_on(gate, unpark); }
-    bool stepping_aside(bool begins) const { return until.stepping_aside(begins); }
+    bool awake_in_line(bool begins) const { return until.awake_in_line(begins); }
   };
   template <Until U>
   static Sooner<U> soon(const U& until) { return patience(until, 1'000'000); }
