@@ -145,7 +145,7 @@ def rows_for(python: str) -> list[Row]:
         condition(0.5 if free_threaded else 0.9),
         memory(),
         reacquired("twa", 1),
-        reacquired("fair", 384),
+        reacquired("fair", 512),
     ]
     lock, semaphore, strict = "fairlock.Lock", "fairlock.Semaphore", "fairlock.Semaphore('twa-semaphore')"
     their_lock, their_semaphore = "threading.Lock", "threading.Semaphore"

@@ -41,7 +41,7 @@ const Algorithm* semaphore_algorithm(const char* name, const char* waiting);
 
 // The fair ones have longer turns than in C++, where an acquisition takes a tenth of the time. The quota is what usually ends them:
 // by count, turns are worth the same to all; by the clock they are not.
-inline constexpr unsigned fair_quota = 384;
+inline constexpr unsigned fair_quota = 512;
 inline constexpr std::uint64_t fair_patience = 125'000;  // nanoseconds
 template <class P>
 using PythonFairLock = FairLock<P, FairOptions{.quota = fair_quota, .patience = fair_patience}>;

@@ -123,7 +123,7 @@ PyDoc_STRVAR(locked_doc, "locked($self, /)\n--\n\nReturn whether any thread hold
 PyDoc_STRVAR(lock_doc,
              "Lock(algorithm='fair', *, waiting='spin-then-park', platoon=10, skip=0.0)\n--\n\n"
              "A lock that lets nobody starve, with the interface of threading.Lock.\n\n"
-             "The default, 'fair', lets whoever comes by take a free lock, but passes the first in line by at most 384 times and\n"
+             "The default, 'fair', lets whoever comes by take a free lock, but passes the first in line by at most 512 times and\n"
              "for about 125 microseconds. Strict FIFO is one word away: Lock('twa'). ValueError for an unknown algorithm or way of\n"
              "waiting, with a list of those there are. platoon and skip are for the capacitors.");
 

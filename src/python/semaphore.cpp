@@ -211,7 +211,7 @@ PyDoc_STRVAR(bounded_release_doc, "release($self, /, n=1)\n--\n\n"
 PyDoc_STRVAR(semaphore_doc,
              "Semaphore(value=1, algorithm='fair-semaphore', *, waiting='spin-then-park')\n--\n\n"
              "A semaphore that lets nobody starve, with the interface of threading.Semaphore.\n\n"
-             "The default lets whoever comes by take a free permit, but passes the first in line by at most 384 times and for about\n"
+             "The default lets whoever comes by take a free permit, but passes the first in line by at most 512 times and for about\n"
              "125 microseconds. Strict FIFO is one word away: Semaphore(4, 'twa-semaphore'). ValueError for a negative value, and for an\n"
              "unknown algorithm or way of waiting, with a list of those there are.");
 PyDoc_STRVAR(bounded_doc,
