@@ -38,7 +38,7 @@ inline namespace v0 {
 struct FairLineOptions {
   std::uint64_t initial = 0;         // permits of a line that is all zero
   unsigned quota = 1024;             // how many newcomers may enter before the head
-  std::uint64_t patience = 60'000;  // nanoseconds: after so long the line is closed
+  std::uint64_t patience = 60'000;   // nanoseconds: after so long the line is closed
   unsigned pauses = 32;              // a permit that nobody took for so long is not in use
 };
 

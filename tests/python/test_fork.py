@@ -318,9 +318,8 @@ def test_while_a_foreign_lock_is_let_go() -> None:
             return True
 
         def release(self) -> None:
-            if (
-                os.getpid() == parent
-            ):  # in the child the lock inside `over` may be held for ever: by who was about to wait
+            # Not in the child: the lock inside `over` may be held there for ever, by who was about to wait for it.
+            if os.getpid() == parent:
                 inside.set()
                 assert over.wait(20)
 

@@ -21,8 +21,10 @@ def test_owner(algorithm: str) -> None:
         assert lock.owner is None
         with lock:
             assert lock.owner == me
+            taken: list[bool] = []
             with Crew() as crew:
-                crew.start(lambda: lock.acquire(blocking=False))  # noqa: B023
+                crew.start(lambda: taken.append(lock.acquire(blocking=False)))  # noqa: B023
+            assert taken == [False]
             assert lock.owner == me
         assert lock.owner is None
         assert lock.acquire(timeout=1)
