@@ -1,9 +1,10 @@
 // Stepping aside (waiting/aside.hpp): by a few at a time, not near a deadline, and not beside a thread that just computes.
 #include <fairlock/fairlock.hpp>
 
+#include <optional>
+
 #if defined(__linux__)
 #include <sched.h>
-#include <sys/resource.h>
 #endif
 
 #include "support/check.hpp"
@@ -15,9 +16,12 @@ namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
 constexpr std::uint64_t second = 1'000'000'000;
 
-// On a busy machine any step may be dear.
-void step(Aside& aside) {
-  while (!aside.step(never)) process_steps.dear_until.store(0, relaxed);
+// On a busy machine any step may be dear, and after a few of those the place has lapsed.
+void step(std::optional<Aside>& aside) {
+  do {
+    process_steps.dear_until.store(0, relaxed);
+    aside.emplace();
+  } while (!aside->step(never));
 }
 
 void all_places_are_taken_until(std::uint64_t time) {
@@ -26,8 +30,9 @@ void all_places_are_taken_until(std::uint64_t time) {
 
 void a_few_at_a_time() {
   check::step("a few at a time");
-  Aside many[Steps::most], one_more;
+  std::optional<Aside> many[Steps::most];
   for (auto& aside : many) step(aside);
+  Aside one_more;
   const auto lease = process_steps.taken_until[0].load(relaxed);
   all_places_are_taken_until(steady_now() + 100 * second);
   process_steps.dear_until.store(0, relaxed);
@@ -37,14 +42,13 @@ void a_few_at_a_time() {
     CHECK(!others[0].step(never) && !others[1].step(never));
   }
   CHECK(!one_more.step(never));  // those who had no place gave none back
-  many[0].~Aside();  // its place has become another's
-  new (&many[0]) Aside();
+  many[0].reset();  // its place has become another's
   CHECK(!one_more.step(never));
   all_places_are_taken_until(lease);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   process_steps.dear_until.store(0, relaxed);
-  CHECK(!many[1].step(never));  // it has lapsed
-  step(one_more);
+  CHECK(!many[1]->step(never));  // it has lapsed
+  step(many[0]);
 }
 
 // The only place, so that nobody else's can be mistaken for it.
@@ -54,7 +58,7 @@ void a_place_is_given_back() {
   auto& place = process_steps.taken_until[0];
   place.store(0, relaxed);
   {
-    Aside aside;
+    std::optional<Aside> aside;
     step(aside);
     CHECK(place.load(relaxed) > steady_now() - second);
   }
@@ -67,18 +71,49 @@ void places_of_the_dead() {
   all_places_are_taken_until(steady_now() + 100 * second);
   CHECK(!Aside().step(never));
   all_places_are_taken_until(steady_now() - 1);
-  Aside aside;
+  std::optional<Aside> aside;
   step(aside);
   all_places_are_taken_until(0);
 }
 
 void before_a_deadline() {
   check::step("before a deadline");
-  Aside aside;
+  std::optional<Aside> aside;
   step(aside);
   process_steps.dear_until.store(0, relaxed);
-  CHECK(!aside.step(0));
-  CHECK(!aside.step(steady_now() + 100'000));
+  CHECK(!aside->step(0));
+  CHECK(!aside->step(steady_now() + 100'000));
+}
+
+void a_step_that_is_dear() {
+  check::step("a step that is dear");
+  constexpr auto start = 1000 * second, slice = 4'000'000 + Steps::dear;
+  Steps steps{};
+  const auto are_dear_for = [&](std::uint64_t from, std::uint64_t duration) {
+    return steps.dear_until.load(relaxed) == from + duration && steps.dear_for.load(relaxed) == duration;
+  };
+  CHECK(!steps.took(start, start + Steps::dear - 1) && are_dear_for(0, 0));
+  auto now = start + slice;
+  CHECK(steps.took(start, now) && are_dear_for(now, 32 * slice));
+  CHECK(steps.took(start, now + 1) && are_dear_for(now, 32 * slice));  // two who felt it together count once
+
+  // The time is over, and it is as dear as before: twice as long, up to a limit.
+  for (auto duration = 32 * slice; duration < Steps::longest;) {
+    const auto before = now + duration;
+    duration = std::min(2 * duration, Steps::longest);
+    now = before + Steps::dear;
+    CHECK(steps.took(before, now) && are_dear_for(now, duration));
+  }
+
+  now += 3 * Steps::longest;  // that was long ago
+  CHECK(steps.took(now, now + Steps::dear) && are_dear_for(now + Steps::dear, 32 * Steps::dear));
+  now += 3 * Steps::longest;
+  CHECK(steps.took(now, now + second) && are_dear_for(now + second, Steps::longest));
+
+  Aside aside;
+  process_steps.dear_until.store(steady_now() + 100 * second, relaxed);
+  CHECK(!aside.step(never));  // nobody does
+  process_steps.dear_until.store(0, relaxed);
 }
 
 // A short wait that sees whether it stepped aside: between two steps it has a place.
@@ -133,31 +168,9 @@ void beside_a_thread_that_computes() {
   std::thread stepping([&] {
     stay_on_one_processor();
     std::thread computing([&] { while (!over.load(relaxed)) {} });  // on the same one
-    auto& until = process_steps.dear_until;
-    auto& duration = process_steps.dear_for;
-    const auto until_dear = [] {
-      Aside aside;
-      while (aside.step(never)) {}
-    };
-
-    until.store(0, relaxed);
-    duration.store(0, relaxed);
-    until_dear();
-    CHECK(until.load(relaxed) > steady_now());
-    const auto first = duration.load(relaxed);
-    CHECK(first >= 32 * 500'000);
-    CHECK(!Aside().step(never));  // nobody does
-
-    until.store(steady_now(), relaxed);  // the time is over, and it is as dear as before
-    until_dear();
-    CHECK(duration.load(relaxed) == std::min(2 * first, 2 * second));
-
-    until.store(steady_now() - 100 * second, relaxed);  // that was long ago
-    CHECK(setpriority(PRIO_PROCESS, 0, 19) == 0);       // and now a step takes a tenth of a second
-    until_dear();
-    CHECK(until.load(relaxed) > steady_now());
-    CHECK(duration.load(relaxed) <= 2 * second);
-
+    process_steps.dear_until.store(0, relaxed);
+    process_steps.dear_for.store(0, relaxed);
+    while (process_steps.dear_until.load(relaxed) == 0) Aside().step(never);
     over = true;
     computing.join();
   });
@@ -174,6 +187,7 @@ int main(int argc, char** argv) {
   a_place_is_given_back();
   places_of_the_dead();
   before_a_deadline();
+  a_step_that_is_dear();
   waits_that_may_and_may_not();
 #if defined(__linux__)
   beside_a_thread_that_computes();

@@ -21,9 +21,24 @@ inline namespace v0 {
 // what two who write at once say may be mixed up.
 struct Steps {
   static constexpr unsigned most = 4;  // who step aside at a time
+  // Dear is what takes longer than a round of a hundred like us, and less than the shortest time slice.
+  static constexpr std::uint64_t dear = 500'000, longest = 2'000'000'000;
+
   std::atomic<std::uint64_t> taken_until[most];  // then it lapses: threads end, and the child of a fork has only one
   std::atomic<std::uint64_t> dear_until;
   std::atomic<std::uint64_t> dear_for;
+
+  // A step took from `before` to `after`; whether that was dear. If so, all do without for a while.
+  bool took(std::uint64_t before, std::uint64_t after) {
+    if (after - before < dear) return false;
+    const auto until = dear_until.load(std::memory_order_relaxed);
+    const auto duration = dear_for.load(std::memory_order_relaxed);
+    if (before < until - duration) return true;  // others have felt the same, and said so
+    const auto next = std::min(longest, before < until + duration ? 2 * duration : 32 * (after - before));
+    dear_for.store(next, std::memory_order_relaxed);
+    dear_until.store(after + next, std::memory_order_relaxed);
+    return true;
+  }
 };
 [[gnu::visibility("default")]] inline constinit Steps process_steps{};
 
@@ -39,18 +54,14 @@ class Aside {
   // False: not now, or not again. Nor in the last moments before a deadline, which would pass meanwhile.
   bool step(std::uint64_t deadline) {
     const auto before = steady_now();
-    if (before < process_steps.dear_until.load(std::memory_order_relaxed) || deadline < before + dear) return false;
+    if (before < process_steps.dear_until.load(std::memory_order_relaxed) || deadline < before + Steps::dear) return false;
     if (place_ == nullptr ? !take_place(before) : before >= lapses_) return false;
     std::this_thread::yield();
-    const auto after = steady_now();
-    if (after - before < dear) return true;
-    do_without(before, after);
-    return false;
+    return !process_steps.took(before, steady_now());
   }
 
  private:
-  // Dear is what takes longer than a round of a hundred like us, and less than the shortest time slice.
-  static constexpr std::uint64_t dear = 500'000, longest = 2'000'000'000, lapse = 10'000'000;
+  static constexpr std::uint64_t lapse = 10'000'000;
 
   bool take_place(std::uint64_t now) {
     lapses_ = now + lapse;
@@ -61,15 +72,6 @@ class Aside {
       return true;
     }
     return false;
-  }
-
-  static void do_without(std::uint64_t before, std::uint64_t after) {
-    const auto until = process_steps.dear_until.load(std::memory_order_relaxed);
-    const auto duration = process_steps.dear_for.load(std::memory_order_relaxed);
-    if (before < until - duration) return;  // others have felt the same, and said so
-    const auto next = std::min(longest, before < until + duration ? 2 * duration : 32 * (after - before));
-    process_steps.dear_for.store(next, std::memory_order_relaxed);
-    process_steps.dear_until.store(after + next, std::memory_order_relaxed);
   }
 
   std::atomic<std::uint64_t>* place_ = nullptr;
