@@ -20,8 +20,8 @@ inline constexpr std::uint64_t never = ~std::uint64_t{0};
 
 // interrupted() is asked before every sleep, after every wake-up and while the thread steps aside, so a front end may do its own work
 // there (handle a signal, say); it must not throw: remember what is to be thrown, and throw it when the wait is over. sleeping_on() is told the word
-// that the thread is about to sleep on and how to wake it, and null when it is up again. awake_in_line() is told that the thread, in line,
-// begins to look around before it sleeps, and that this is over. It says whether the thread may step aside between looks
+// that the thread is about to sleep on and how to wake it, and null when it is up again. in_line() is told that the thread begins to wait
+// where it will be found, in its looks around or asleep, and that this is over. It says whether the thread may step aside between looks
 // (waiting/aside.hpp); not if a signal is to end the wait, because only a sleep notices one.
 using Unpark = void (*)(const void*);
 
@@ -30,14 +30,14 @@ concept Until = requires(const U& until, const void* gate, Unpark unpark) {
   { until.deadline() } -> std::same_as<std::uint64_t>;
   { until.interrupted() } -> std::same_as<bool>;
   until.sleeping_on(gate, unpark);
-  { until.awake_in_line(true) } -> std::same_as<bool>;
+  { until.in_line(true) } -> std::same_as<bool>;
 };
 
 struct Forever {
   static constexpr std::uint64_t deadline() { return never; }
   static constexpr bool interrupted() { return false; }
   static constexpr void sleeping_on(const void*, Unpark) {}
-  static constexpr bool awake_in_line(bool) { return true; }
+  static constexpr bool in_line(bool) { return true; }
 };
 
 struct Deadline {
@@ -45,7 +45,7 @@ struct Deadline {
   std::uint64_t deadline() const { return at; }
   static constexpr bool interrupted() { return false; }
   static constexpr void sleeping_on(const void*, Unpark) {}
-  static constexpr bool awake_in_line(bool) { return true; }
+  static constexpr bool in_line(bool) { return true; }
 };
 
 // So long from now, by the steady clock. Negative: it has passed. Too long to count: never.
@@ -106,7 +106,7 @@ struct Interruptible {
   std::uint64_t deadline() const { return at; }
   bool interrupted() const { return interrupt.raised(); }
   void sleeping_on(const void* gate, Unpark unpark) const { interrupt.sleeping_on(gate, unpark); }
-  static constexpr bool awake_in_line(bool) { return true; }
+  static constexpr bool in_line(bool) { return true; }
 };
 
 }  // namespace v0

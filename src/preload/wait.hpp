@@ -102,7 +102,7 @@ class Wait {
   }
 
   static constexpr void sleeping_on(const void*, Unpark) {}
-  bool awake_in_line(bool) const { return !how_.by_signals; }
+  bool in_line(bool) const { return !how_.by_signals; }
 
   // False: it is too late. `sooner`: at that time of the monotonic clock at the latest.
   bool sleep(const std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t sooner) const {

@@ -67,20 +67,15 @@ class Patience {
   void sleeping_on(const void* gate, Unpark) const {
     if (gate != nullptr) sleeps_ = true, errno = 0;
     else if (handles_signals_ && errno == EINTR) signalled_ = true;
-    show(gate != nullptr ? Standing::waits_in_line : Standing::elsewhere);
   }
 
-  // It stands in line: what is given to it meanwhile is nobody's in the child of a fork.
-  bool awake_in_line(bool begins) const {
-    show(begins ? Standing::waits_in_line : Standing::elsewhere);
+  // What is given to it meanwhile is nobody's in the child of a fork.
+  bool in_line(bool begins) const {
+    if (wait_ != nullptr) wait_->standing.store(begins ? Standing::waits_in_line : Standing::elsewhere, std::memory_order_relaxed);
     return !handles_signals_;
   }
 
  private:
-  void show(Standing standing) const {
-    if (wait_ != nullptr) wait_->standing.store(standing, std::memory_order_relaxed);
-  }
-
   // Whoever waits without ever sleeping sees no EINTR. It looks in line, whatever it waits for: to step out on every look would cost it
   // its place. And by the clock: on a busy machine a look may last as long as a time slice.
   bool time_to_look() const {

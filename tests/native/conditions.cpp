@@ -228,7 +228,7 @@ struct Throwing {
   static constexpr std::uint64_t deadline() { return never; }
   static bool interrupted() { throw std::runtime_error("enough"); }
   static void sleeping_on(const void*, Unpark) {}
-  static bool awake_in_line(bool) { return true; }
+  static bool in_line(bool) { return true; }
 };
 
 template <class C>

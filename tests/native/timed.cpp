@@ -148,6 +148,37 @@ void full_table() {
   expect_nobody_left<P>();
 }
 
+// Until it stood in line.
+struct Seen {
+  std::uint64_t at = never;
+  mutable bool stood = false, stands = false;
+  std::uint64_t deadline() const { return at; }
+  bool interrupted() const { return stood; }
+  static constexpr void sleeping_on(const void*, Unpark) {}
+  bool in_line(bool begins) const {
+    stood |= stands = begins;
+    return true;
+  }
+};
+
+template <template <class> class T>
+void in_line_or_at_the_door() {
+  using P = Native<SpinThenPark, DomainOptions{.left = 1}>;
+  check::step("in line, or at the door");
+  T<P> lock;
+  const auto held = lock.acquire();
+  const Seen in_line;
+  CHECK(!lock.acquire_until(in_line));
+  CHECK(!in_line.stands);
+  CHECK(Left<P>::reserve_unless([] { return false; }, Forever{}));
+  const Seen at_the_door{steady_now() + 5'000'000};
+  CHECK(!lock.acquire_until(at_the_door));
+  CHECK(!at_the_door.stood);
+  Left<P>::give_up_reservation();
+  lock.release(held);
+  expect_nobody_left<P>();
+}
+
 template <class P> using Ticket = TicketLock<P>;
 template <class P> using Hapax = HapaxLock<P>;
 
@@ -160,5 +191,7 @@ int main(int argc, char** argv) {
   durations();
   full_table<Ticket>();
   full_table<Hapax>();
+  in_line_or_at_the_door<Ticket>();
+  in_line_or_at_the_door<Hapax>();
   return check::result();
 }

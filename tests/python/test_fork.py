@@ -160,6 +160,35 @@ def test_semaphore(algorithm: str) -> None:
     join(waiters)
 
 
+def test_more_waiters_than_may_stand_in_line() -> None:
+    """Whoever waits outside the line has no ticket, and the child's semaphore owes it nothing."""
+    semaphore = fairlock.Semaphore(0, "twa-semaphore")
+    most, more = 4096, 4
+    waiters: list[threading.Thread] = []
+    try:
+        for _ in range(most + more):
+            waiters += start(1, semaphore.acquire)
+    except RuntimeError as error:
+        semaphore.release(len(waiters))
+        join(waiters)
+        pytest.skip(f"after {len(waiters)} threads: {error}")
+    eventually(lambda: semaphore.waiting == most + more)
+
+    def child() -> None:
+        assert not semaphore.acquire(blocking=False)
+
+    in_child(child)
+
+    def let_in(count: int) -> None:
+        left = semaphore.waiting - count
+        semaphore.release(count)
+        eventually(lambda: semaphore.waiting == left)
+
+    for _ in range((most + more) // 50):
+        let_in(50)  # not all: thousands who want the GIL at once take long
+    join(waiters)
+
+
 def test_condition_and_event() -> None:
     condition, event = fairlock.Condition(), fairlock.Event()
 

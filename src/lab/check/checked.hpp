@@ -243,7 +243,7 @@ struct Checked : CheckedMemory {
     static constexpr std::uint64_t deadline() { return 1; }
     static constexpr bool interrupted() { return false; }
     static constexpr void sleeping_on(const void*, Unpark) {}
-    static constexpr bool awake_in_line(bool) { return true; }
+    static constexpr bool in_line(bool) { return true; }
   };
   template <Until U>
   static Patience patience(const U&, std::uint64_t) { return {}; }
