@@ -4,7 +4,9 @@
 //                        a line for each: ok, FAILED, hangs, skipped or died. The status is 1 unless all are ok or skipped.
 #include "test.h"
 
-enum { patience = 20, more_patience = 60 };  // seconds, after which SIGALRM ends a test
+#include <dirent.h>
+
+enum { patience = 60, more_patience = 120 };  // seconds, after which SIGALRM ends a test
 
 static struct test* tests;
 
@@ -26,9 +28,46 @@ static void sort(void) {
   tests = sorted;
 }
 
+// The state and the processor time of each thread of a process: "1234: S 10 ms, R 2000 ms;".
+static void tell_threads(const char* process) {
+  char path[300];
+  snprintf(path, sizeof path, "/proc/%s/task", process);
+  DIR* const tasks = opendir(path);
+  fprintf(stderr, " %s:", process);
+  for (const struct dirent* task; tasks && (task = readdir(tasks));) {
+    if (task->d_name[0] == '.') continue;
+    char state;
+    long spent;
+    snprintf(path, sizeof path, "/proc/%s/task/%.9s/stat", process, task->d_name);
+    FILE* const stat = fopen(path, "r");
+    if (!stat) continue;
+    if (fscanf(stat, "%*d (%*[^)]) %c", &state) == 1) fprintf(stderr, " %c", state);
+    fclose(stat);
+    snprintf(path, sizeof path, "/proc/%s/task/%.9s/schedstat", process, task->d_name);
+    FILE* const schedstat = fopen(path, "r");
+    if (!schedstat) continue;
+    if (fscanf(schedstat, "%ld", &spent) == 1) fprintf(stderr, " %ld ms,", spent / 1000000);
+    fclose(schedstat);
+  }
+  if (tasks) closedir(tasks);
+}
+
+// A test did not end: what its processes do, to tell one that waits for ever from one that was not given the processor.
+static void tell_hanging(int alarmed) {
+  signal(alarmed, SIG_DFL);
+  alarm(5);  // a signal handler should not do all this; but then the test has failed in any case
+  fprintf(stderr, "\n");
+  DIR* const processes = opendir("/proc");
+  for (const struct dirent* entry; processes && (entry = readdir(processes));)
+    if (atoi(entry->d_name) > 0 && getpgid(atoi(entry->d_name)) == getpgrp()) tell_threads(entry->d_name);
+  fprintf(stderr, "\n");
+  raise(alarmed);
+}
+
 static int run_one(const char* name) {
   for (struct test* test = tests; test; test = test->next) {
     if (strcmp(test->name, name) != 0) continue;
+    signal(SIGALRM, tell_hanging);
     alarm(never_sleeps() ? more_patience : patience);
     test->run();
     return 0;
@@ -62,7 +101,7 @@ static bool report(const struct run* run, const char* name) {
   const char* const before = strrchr(text, '\n');
   const char* const message = before ? before + 1 : text;
   const int status = WIFEXITED(run->status) ? WEXITSTATUS(run->status) : -1;
-  if (WIFSIGNALED(run->status) && WTERMSIG(run->status) == SIGALRM) printf("hangs %s\n", name);
+  if (WIFSIGNALED(run->status) && WTERMSIG(run->status) == SIGALRM) printf("hangs %s: %s\n", name, message);
   else if (WIFSIGNALED(run->status)) printf("died %s: %s %s\n", name, strsignal(WTERMSIG(run->status)), message);
   else if (status == 77) printf("skipped %s: %s\n", name, message);
   else if (status != 0) printf("FAILED %s: %s\n", name, message);
@@ -83,6 +122,7 @@ static int run_all(void) {
     struct run* run = runs;
     while (run->process != info.si_pid) ++run;
     waitpid(run->process, &run->status, 0);
+    run->process = 0;  // the number may be given to another
   }
   bool well = true;
   const struct run* run = runs;
