@@ -156,7 +156,8 @@ struct Seen {
   bool interrupted() const { return stood; }
   static constexpr void sleeping_on(const void*, Unpark) {}
   bool in_line(bool begins) const {
-    stood |= stands = begins;
+    stands = begins;
+    stood |= begins;
     return true;
   }
 };

@@ -166,10 +166,8 @@ def test_more_waiters_than_may_stand_in_line() -> None:
     semaphore = fairlock.Semaphore(0, "twa-semaphore")
     most, more = 4096, 4
     for started in range(most + more):
-        try:
-            _thread.start_new_thread(
-                semaphore.acquire, ()
-            )  # and not to wait for each: that takes long on a busy machine
+        try:  # without waiting for each, which takes long on a busy machine
+            _thread.start_new_thread(semaphore.acquire, ())
         except RuntimeError as error:
             semaphore.release(started)
             pytest.skip(f"after {started} threads: {error}")

@@ -28,7 +28,7 @@ static void sort(void) {
   tests = sorted;
 }
 
-// The state and the processor time of each thread of a process: "1234: S 10 ms, R 2000 ms;".
+// The state and the processor time of each thread of a process: "1234: S 10 ms, R 2000 ms,".
 static void tell_threads(const char* process) {
   char path[300];
   snprintf(path, sizeof path, "/proc/%s/task", process);
