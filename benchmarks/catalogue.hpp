@@ -29,6 +29,15 @@ void add_around(Roster& to) {
       to, {.name = "semaphore-around-" + std::string(Name.view()), .kind = Kind::reference, .policy = Waiting::name});
 }
 
+// A capacitor for eight threads: its bound says nothing of fewer than the platoon has, and the catalogue's has ten.
+template <class Waiting>
+void add_small_platoon(Roster& to) {
+  using P = fairlock::Native<Waiting>;
+  using Capacitor = fairlock::Wrapped<P, fairlock::LifoLock<P>, fairlock::CapacitorOptions{.platoon = 8}>;
+  using E = fairlock::Entry<"capacitor-lifo/platoon-8", Capacitor>;
+  add<Guarded<Capacitor>>(to, described<E, Waiting>(Kind::lock));
+}
+
 template <class Waiting>
 void add_catalogue(Roster& to) {
   using P = fairlock::Native<Waiting>;
@@ -47,6 +56,7 @@ void add_catalogue(Roster& to) {
     entry.permits = true;
     add<Permits<typename E::Semaphore>>(to, std::move(entry));
   });
+  add_small_platoon<Waiting>(to);
   add_around<Waiting, "lifo">(to);
   add_around<Waiting, "tts">(to);
   add_around<Waiting, "reciprocating">(to);

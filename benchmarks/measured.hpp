@@ -22,6 +22,8 @@ class Measured {
 
   // Episodes until the quota is done, or it is over.
   virtual void work(Member& me) = 0;
+  // So many episodes, and nothing else: what a thread counts beside them costs a tenth of the cheapest.
+  virtual void bare(unsigned thread, std::uint64_t episodes) = 0;
 };
 
 template <class Subject>
@@ -39,11 +41,7 @@ class MeasuredSubject final : public Measured {
 
   void work(Member& me) override {
     auto& subject = opaque(subject_);
-    Context nothing;
-    Context& context = [&]() -> Context& {
-      if constexpr (std::is_empty_v<Context>) return nothing;
-      else return contexts_[me.number].kept;
-    }();
+    auto&& context = context_of(me.number);
     // In registers: what the loop touches in memory it pays for.
     auto* const witness = me.witness;
     auto& tally = me.tally;
@@ -65,8 +63,19 @@ class MeasuredSubject final : public Measured {
     }
   }
 
+  void bare(unsigned thread, std::uint64_t episodes) override {
+    auto& subject = opaque(subject_);
+    auto&& context = context_of(thread);
+    for (; episodes != 0; --episodes) subject.episode(context, [] { barrier(); });
+  }
+
  private:
   struct alignas(sector) Aligned { Context kept{}; };
+
+  decltype(auto) context_of(unsigned thread) {
+    if constexpr (std::is_empty_v<Context>) return Context{};
+    else return (contexts_[thread].kept);
+  }
 
   alignas(place::page) Subject subject_;
   alignas(sector) std::vector<Aligned> contexts_;

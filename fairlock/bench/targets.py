@@ -92,8 +92,8 @@ def goals() -> Iterator[Goal]:
         yield Goal("fair", place, "throughput", "pthread-mutex", least=rate)
         yield Goal("fair", place, "fairness", least=even)
         yield Goal("fair", place, "longest_wait", "pthread-mutex", most=1.0)
-    for place in (FEW, IDLE):
-        yield Goal("capacitor-lifo", place, "fairness", least=0.9)
+    for place, capacitor in ((FEW, f"capacitor-lifo/platoon-{SMALL_CROWD}"), (IDLE, "capacitor-lifo")):
+        yield Goal(capacitor, place, "fairness", least=0.9)
         yield Goal("lifo", place, "fairness", most=0.2)
 
 
