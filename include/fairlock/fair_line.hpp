@@ -11,7 +11,8 @@
 //     poked        the head was told to get up, and looks at word_            whoever pokes it; whoever was the head (0)
 //     editing      somebody changes the line                                  itself
 //     waiting      the line is not empty                                      arrivals, the last to leave (0)
-//   head_          the first in line, or null                                 whoever edits
+//   head_          the first in line, or null; and                            whoever edits
+//     look_first   the line was not made with a single permit                 its maker
 //   element.gate   shut, asleep, woken (chain.hpp): poked                     its owner; whoever pokes
 //   element.next, before: the line is a ring; before the head stands the last whoever edits
 //
@@ -69,12 +70,17 @@ class FairLine {
   static constexpr std::uint64_t max() { return std::uint64_t{1} << 38; }
 
   std::int64_t permits() const { return permits(word_.load(order::relaxed)); }
-  void start_with(std::uint64_t permits) { word_.init(permits * one_permit); }
+  void start_with(std::uint64_t permits) {
+    word_.init(permits * one_permit);
+    head_.init(permits == 1 ? 0 : look_first);
+  }
 
   bool try_take() {
-    Word now = word_.load(order::relaxed);
-    if (O.initial != 0 && now == 0) [[likely]]  // spelled out: constants are all that the first CAS needs
-      if (word_.compare_exchange(now, 0 - one_permit, order::acquire)) [[likely]] return true;
+    // A look at word_ would have to wait for our own last release. Of a single permit we know without it what the word shows if
+    // nobody has it or waits for it; and whether somebody waits head_ tells, which no release writes.
+    Word now = (1 - O.initial) * one_permit;
+    if (head_.load(order::relaxed) != 0) now = word_.load(order::relaxed);
+    else if (word_.compare_exchange(now, now - one_permit, order::acquire)) [[likely]] return true;
     while (open(now))
       if (word_.compare_exchange(now, taken(now), order::acquire)) return true;
     return false;
@@ -117,6 +123,14 @@ class FairLine {
     }
   };
 
+  static constexpr std::uintptr_t look_first = 1;
+
+  Element* head() const { return reinterpret_cast<Element*>(head_.load(order::relaxed) & ~look_first); }
+  void lead(Element* first) {
+    const auto kept = head_.load(order::relaxed) & look_first;
+    head_.store(reinterpret_cast<std::uintptr_t>(first) | kept, order::relaxed);
+  }
+
   static std::int64_t permits(Word now) { return (static_cast<std::int64_t>(now) >> 24) + static_cast<std::int64_t>(O.initial); }
   static bool owed(Word now) {
     return permits(now) > 0 && (now & editing) == 0 && ((now & asleep) != 0 || (now & (waiting | poked)) == waiting);
@@ -146,9 +160,9 @@ class FairLine {
         break;
       }
     }
-    Element* const head = head_;
-    head_ = Ring<Element>::append(head, mine);
-    done_editing(now | editing | waiting, head == nullptr);
+    Element* const first = head();
+    lead(Ring<Element>::append(first, mine));
+    done_editing(now | editing | waiting, first == nullptr);
     return false;
   }
 
@@ -162,7 +176,7 @@ class FairLine {
         if (patient && open(*now) && in_use(*now)) continue;
         const Word next = (*now - one_permit) | editing;
         if (!word_.cas(*now, next, order::acquire)) continue;
-        head_ = Ring<Element>::remove(head_, mine);
+        lead(Ring<Element>::remove(&mine, mine));
         done_editing(next, true);
         return true;
       }
@@ -185,27 +199,27 @@ class FairLine {
       if (!still(now)) now = *await(&still, Forever{});
       else if (word_.compare_exchange(now, now | editing, order::acquire)) break;
     }
-    Element* const head = head_;
-    head_ = Ring<Element>::remove(head, mine);
-    done_editing(now | editing, head == &mine);
+    Element* const first = head();
+    lead(Ring<Element>::remove(first, mine));
+    done_editing(now | editing, first == &mine);
   }
 
   // Ends the editing, or pays what is owed: pokes the head if there is something for it, and wakes who sleeps on word_.
   // A new head has not been poked, and nobody has passed it by.
   [[gnu::noinline]] void done_editing(Word now, bool new_head = false) {
-    Element* const head = head_;
+    Element* const first = head();
     const Word off = new_head ? poked | every_bypass | every_tick : 0, begun = new_head ? clock() : 0;
     const void* poke = nullptr;
     bool sleeps = false;
     Word next;
     do {
       next = (now & ~(editing | asleep | off)) | begun;
-      if (head == nullptr) {
+      if (first == nullptr) {
         next &= ~(waiting | poked | every_bypass | every_tick);
       } else if (poke == nullptr && permits(now) > 0 && (next & poked) == 0) {
         // Before we let go of the line: after that the head may be gone. Its address may be woken all the same.
-        poke = &head->gate;
-        sleeps = head->gate.exchange(gate_woken, order::acq_rel) == gate_asleep;
+        poke = &first->gate;
+        sleeps = first->gate.exchange(gate_woken, order::acq_rel) == gate_asleep;
       }
       if (poke != nullptr) next |= poked;  // even if a newcomer took the permit meanwhile: the head is getting up
     } while (!word_.compare_exchange(now, next, order::acq_rel));
@@ -235,7 +249,7 @@ class FairLine {
   }
 
   typename P::template atomic<Word> word_;
-  typename P::template plain<Element*> head_{};
+  typename P::template atomic<std::uintptr_t> head_;
 };
 
 }  // namespace v0

@@ -62,7 +62,7 @@ struct FarWaiting {
       if (count < P::slots()) [[likely]] {
         for (std::uint64_t i = 0; i < count; ++i) poke_slot(slot_of_ticket(Hash, salt, first + Threshold + i, P::slots()));
       } else {
-        for (std::uint32_t i = 0; i < P::slots(); ++i) poke_slot(i);  // so many permits that every slot is concerned
+        poke_every_slot();
       }
     }
   }
@@ -85,13 +85,22 @@ struct FarWaiting {
     } else {
       auto& counter = P::domain().counters[index];
       if constexpr (where == Far::futex) {
-        if ((counter.load(order::relaxed) & asleep) == 0) return;  // whoever is about to sleep sees our grant (below)
-        counter.fetch_add(one_poke, order::release);
-        if (counter.fetch_and(~asleep, order::relaxed) & asleep) P::unpark(&counter);
+        // Whoever is about to sleep sees our grant (below).
+        if ((counter.load(order::relaxed) & asleep) != 0) [[unlikely]] wake(counter);
       } else {
         counter.fetch_add(one_poke, order::release);
       }
     }
+  }
+
+  [[gnu::noinline]] static void poke_every_slot() {
+    for (std::uint32_t i = 0; i < P::slots(); ++i) poke_slot(i);
+  }
+
+  template <class Slot>
+  [[gnu::noinline]] static void wake(Slot& far) {
+    far.fetch_add(one_poke, order::release);
+    if (far.fetch_and(~asleep, order::relaxed) & asleep) P::unpark(&far);
   }
 
   template <class Slot, class Near, Until U>
