@@ -245,6 +245,16 @@ def test_locks_that_take_fewer_threads_are_left_out_unless_named() -> None:
         plan.points_of("mutex", WORKLOADS["mutex"], named, ROSTER)
 
 
+def test_locks_have_one_permit_and_are_left_out_where_there_are_more(bench: Bench, tmp_path: Path) -> None:
+    several = ["uncontended", "--seconds=0.02", "--runs=1", "--waiting=spin", "--set=permits=4"]
+    succeed(bench(*several, "--locks=fair-semaphore", "--json=r.json"))
+    measured = {point.lock for point in results.load(tmp_path / "r.json").plan.points}
+    assert measured == {"fair-semaphore", "sem_t", "std-semaphore"}
+    done = bench(*several, "--locks=twa")
+    assert done.returncode == 2
+    assert "twa is no semaphore" in done.stderr
+
+
 def test_a_plan_repeats_from_its_file(bench: Bench, tmp_path: Path) -> None:
     succeed(
         bench("mutex", "--config=maximum", "--locks=twa", "--threads=1,2", "--seconds=0.02", "--runs=2", "--json=a")
@@ -458,7 +468,7 @@ def test_bad_input_is_one_line_and_nothing_is_written(
 
 
 def test_what_the_native_program_refuses_is_one_line(bench: Bench, tmp_path: Path) -> None:
-    done = bench("mutex", *QUICK, "--config=maximum", "--locks=twa", "--set=permits=2", "--json=r.json")
+    done = bench("semaphore", *QUICK, "--locks=twa-semaphore", "--set=permits=2000000", "--json=r.json")
     assert done.returncode == 2
     assert "permits" in done.stderr.splitlines()[-1]
     assert not list(tmp_path.iterdir())

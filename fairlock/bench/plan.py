@@ -55,7 +55,7 @@ def points_of(name: str, workload: Workload, wish: Wish, roster: Roster) -> list
                 for lock, waiting, form in subjects(workload, config, wish, there):
                     if lock == workload.control and threads == 1:
                         continue  # alone it breaks nothing
-                    if not admits(there, lock, threads, insist=lock in wish.locks):
+                    if not admits(there, lock, threads, options, insist=lock in wish.locks):
                         continue
                     points.append(
                         Point(name, config_name, lock, waiting, form, threads, hogs, seconds, config.family, options)
@@ -65,14 +65,19 @@ def points_of(name: str, workload: Workload, wish: Wish, roster: Roster) -> list
     return points
 
 
-def admits(roster: Roster, lock: str, threads: int, *, insist: bool) -> bool:
-    """Return whether a lock takes so many threads; complain if it was asked for by name."""
+def admits(roster: Roster, lock: str, threads: int, options: Mapping[str, Option], *, insist: bool) -> bool:
+    """Return whether a lock takes so many threads, and permits; complain if it was asked for by name."""
     subject = roster.subjects.get(lock)
-    most = subject.max_threads if subject is not None else None
-    if most is None or threads <= most:
+    if subject is None:
+        return True
+    if subject.max_threads is not None and threads > subject.max_threads:
+        complaint = f"{lock} admits at most {subject.max_threads} threads, not {threads}"
+    elif options.get("permits", 1) != 1 and not subject.permits:
+        complaint = f"{lock} is no semaphore: permits=1 is all that it can have"
+    else:
         return True
     if insist:
-        raise UsageError(f"{lock} admits at most {most} threads, not {threads}")
+        raise UsageError(complaint)
     return False
 
 

@@ -16,6 +16,7 @@ class Subject:
     policies: tuple[str, ...] = ()  # empty: it has no choice of waiting
     forms: tuple[str, ...] = ()
     max_threads: int | None = None
+    permits: bool = False  # it may have several
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -42,6 +43,7 @@ class Roster:
                 tuple(row["policies"]),
                 tuple(row["forms"]),
                 row.get("max_threads"),
+                row.get("permits", False),
             )
             for row in raw["subjects"]
         )
