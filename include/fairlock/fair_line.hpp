@@ -12,7 +12,7 @@
 //     editing      somebody changes the line                                  itself
 //     waiting      the line is not empty                                      arrivals, the last to leave (0)
 //   head_          the first in line, or null; and                            whoever edits
-//     look_first   the line was not made with a single permit                 its maker
+//     single       start_with(1) was called                                   its maker
 //   element.gate   shut, asleep, woken (chain.hpp): poked                     its owner; whoever pokes
 //   element.next, before: the line is a ring; before the head stands the last whoever edits
 //
@@ -72,14 +72,15 @@ class FairLine {
   std::int64_t permits() const { return permits(word_.load(order::relaxed)); }
   void start_with(std::uint64_t permits) {
     word_.init(permits * one_permit);
-    head_.init(permits == 1 ? 0 : look_first);
+    if (permits == 1) head_.init(single);
   }
 
   bool try_take() {
-    // A look at word_ would have to wait for our own last release. Of a single permit we know without it what the word shows if
-    // nobody has it or waits for it; and whether somebody waits head_ tells, which no release writes.
+    // A look at word_ would have to wait for our own last release. If there is a single permit we know without it what the word shows
+    // while nobody has it or waits for it; and that nobody waits head_ tells, which no release writes.
+    constexpr std::uintptr_t nobody_waits = O.initial == 1 ? 0 : single;
     Word now = (1 - O.initial) * one_permit;
-    if (head_.load(order::relaxed) != 0) now = word_.load(order::relaxed);
+    if (O.initial > 1 || head_.load(order::relaxed) != nobody_waits) now = word_.load(order::relaxed);
     else if (word_.compare_exchange(now, now - one_permit, order::acquire)) [[likely]] return true;
     while (open(now))
       if (word_.compare_exchange(now, taken(now), order::acquire)) return true;
@@ -123,11 +124,11 @@ class FairLine {
     }
   };
 
-  static constexpr std::uintptr_t look_first = 1;
+  static constexpr std::uintptr_t single = 1;
 
-  Element* head() const { return reinterpret_cast<Element*>(head_.load(order::relaxed) & ~look_first); }
+  Element* head() const { return reinterpret_cast<Element*>(head_.load(order::relaxed) & ~single); }
   void lead(Element* first) {
-    const auto kept = head_.load(order::relaxed) & look_first;
+    const auto kept = head_.load(order::relaxed) & single;
     head_.store(reinterpret_cast<std::uintptr_t>(first) | kept, order::relaxed);
   }
 
@@ -176,6 +177,7 @@ class FairLine {
         if (patient && open(*now) && in_use(*now)) continue;
         const Word next = (*now - one_permit) | editing;
         if (!word_.cas(*now, next, order::acquire)) continue;
+        until.counted(true);  // and not when we return: before that we may have somebody to wake
         lead(Ring<Element>::remove(&mine, mine));
         done_editing(next, true);
         return true;

@@ -63,7 +63,11 @@ class TicketLine {
     bool entered = false;
     if (!Leavers::reserve_unless([&] { return entered = try_arrive(); }, until)) return entered;
     const auto mine = come_back_or_arrive();
-    if (!wait(mine) && !leave(mine, release_one)) return false;
+    until.counted(true);
+    if (!wait(mine)) {
+      until.counted(false);
+      if (!leave(mine, release_one)) return false;
+    }
     Leavers::give_up_reservation();
     return true;
   }

@@ -12,7 +12,7 @@
 //   await_paced(where, condition, pace, u) the same as await_until, with pace(value) pauses between two looks
 //   await_exchange(where, v, condition)    exchange v in until the value that came out satisfies `condition`
 //   await_until(where, condition, until)   the same as await, but gives up when `until` comes: an optional value (until.hpp)
-//   over(until) / soon(until)              whether it has come / itself, or a little while from now: for who is not in line
+//   over(until) / soon(until)              whether it has come / itself, or a little while from now
 //   patience(until, n)                     itself, or n nanoseconds from now: who gives up then stays in line
 //   publish(where, value, keys...)         write, with release, what ends a wait
 //   signal(keys...)                        the same after an RMW that ended a wait

@@ -20,9 +20,10 @@ inline constexpr std::uint64_t never = ~std::uint64_t{0};
 
 // interrupted() is asked before every sleep, after every wake-up and while the thread steps aside, so a front end may do its own work
 // there (handle a signal, say); it must not throw: remember what is to be thrown, and throw it when the wait is over. sleeping_on() is told the word
-// that the thread is about to sleep on and how to wake it, and null when it is up again. in_line() is told that the thread begins to wait
-// where it will be found, in its looks around or asleep, and that this is over. It says whether the thread may step aside between looks
-// (waiting/aside.hpp); not if a signal is to end the wait, because only a sleep notices one.
+// that the thread is about to sleep on and how to wake it, and null when it is up again. may_step_aside() says whether it may do that
+// between looks (waiting/aside.hpp); not if a signal is to end the wait, because only a sleep notices one. counted() is told that a line
+// of permits counts the thread as one that has a permit or will be given one, and that it no longer does: if the thread is gone by
+// then (fork.hpp), that permit is nobody's.
 using Unpark = void (*)(const void*);
 
 template <class U>
@@ -30,14 +31,16 @@ concept Until = requires(const U& until, const void* gate, Unpark unpark) {
   { until.deadline() } -> std::same_as<std::uint64_t>;
   { until.interrupted() } -> std::same_as<bool>;
   until.sleeping_on(gate, unpark);
-  { until.in_line(true) } -> std::same_as<bool>;
+  { until.may_step_aside() } -> std::same_as<bool>;
+  until.counted(true);
 };
 
 struct Forever {
   static constexpr std::uint64_t deadline() { return never; }
   static constexpr bool interrupted() { return false; }
   static constexpr void sleeping_on(const void*, Unpark) {}
-  static constexpr bool in_line(bool) { return true; }
+  static constexpr bool may_step_aside() { return true; }
+  static constexpr void counted(bool) {}
 };
 
 struct Deadline {
@@ -45,7 +48,8 @@ struct Deadline {
   std::uint64_t deadline() const { return at; }
   static constexpr bool interrupted() { return false; }
   static constexpr void sleeping_on(const void*, Unpark) {}
-  static constexpr bool in_line(bool) { return true; }
+  static constexpr bool may_step_aside() { return true; }
+  static constexpr void counted(bool) {}
 };
 
 // So long from now, by the steady clock. Negative: it has passed. Too long to count: never.
@@ -106,7 +110,8 @@ struct Interruptible {
   std::uint64_t deadline() const { return at; }
   bool interrupted() const { return interrupt.raised(); }
   void sleeping_on(const void* gate, Unpark unpark) const { interrupt.sleeping_on(gate, unpark); }
-  static constexpr bool in_line(bool) { return true; }
+  static constexpr bool may_step_aside() { return true; }
+  static constexpr void counted(bool) {}
 };
 
 }  // namespace v0

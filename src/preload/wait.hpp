@@ -102,7 +102,8 @@ class Wait {
   }
 
   static constexpr void sleeping_on(const void*, Unpark) {}
-  bool in_line(bool) const { return !how_.by_signals; }
+  bool may_step_aside() const { return !how_.by_signals; }
+  static constexpr void counted(bool) {}
 
   // False: it is too late. `sooner`: at that time of the monotonic clock at the latest.
   bool sleep(const std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t sooner) const {

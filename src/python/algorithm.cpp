@@ -60,7 +60,7 @@ constexpr bool has_knobs = requires(M& mutex) { mutex.inner().set(std::uint32_t{
 template <class M>
 constexpr Algorithm of_lock(const char* name, const char* waiting, double skip = -1) {
   return {
-      name, waiting, sizeof(M), alignof(M), 1, false, skip,
+      name, waiting, sizeof(M), alignof(M), 1, skip,
       [](void* memory, const Knobs& knobs) {
         M* const made = new (memory) M;
         if constexpr (has_knobs<M>) made->inner().set(knobs.platoon, chance_of(knobs.skip));
@@ -81,14 +81,9 @@ constexpr Algorithm of_lock(const char* name, const char* waiting, double skip =
 }
 
 template <class S>
-constexpr bool has_tickets = true;
-template <class P, FairSemaphoreOptions O>
-constexpr bool has_tickets<FairSemaphore<P, O>> = false;
-
-template <class S>
 constexpr Algorithm of_semaphore(const char* name, const char* waiting) {
   return {
-      name, waiting, sizeof(S), alignof(S), S::max(), has_tickets<S>, -1,
+      name, waiting, sizeof(S), alignof(S), S::max(), -1,
       [](void* memory, const Knobs& knobs) { new (memory) S(knobs.permits); },
       [](void* memory, std::uint64_t permits) { new (memory) S(permits); },
       [](void* memory) { return in<S>(memory).try_acquire(); },

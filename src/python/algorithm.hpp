@@ -25,7 +25,6 @@ struct Algorithm {
   const char* waiting;
   std::size_t bytes, alignment;
   std::uint64_t max;  // permits
-  bool tickets;       // permits() counts those in line, who may have been granted one without knowing it yet
   double skip;        // of a capacitor, unless told otherwise; below 0: it has neither platoon nor skip
   void (*make)(void*, const Knobs&);
   void (*renew)(void*, std::uint64_t);  // as new, with so many permits: for the child of a fork

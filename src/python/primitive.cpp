@@ -61,7 +61,7 @@ bool wait_detached(Primitive* self, Slow& slow, Patience& patience, Wait& wait) 
     bool came;
     do came = self->algorithm->acquire(self->state, patience);
     while (!came && patience.to_be_continued());
-    if (came) wait.standing.store(Standing::admitted, std::memory_order_relaxed);
+    patience.counted(came);
     return came;
   });
 }

@@ -290,8 +290,7 @@ bool release_one_detached(Primitive* semaphore) {
 
 void mend_semaphore(const WaitedFor& waited_for) {
   SemaphoreObject* const self = semaphore_of(waited_for.object);
-  const auto granted = waited_for.admitted + (self->algorithm->tickets ? waited_for.waits_in_line : 0);
-  renew(self, static_cast<std::uint64_t>(std::max(permits(self) + static_cast<std::int64_t>(granted), std::int64_t{0})));
+  renew(self, static_cast<std::uint64_t>(std::max(permits(self) + static_cast<std::int64_t>(waited_for.counted), std::int64_t{0})));
 }
 
 }  // namespace fairlock::python

@@ -42,7 +42,7 @@ class Patience {
   // From now on for what must be had in every case: signals wait until the thread is attached again.
   void without_end() { endless_ = true; }
 
-  // Keeps it up to date about whether we sleep.
+  // Keeps it up to date about whether we are counted.
   void shown_by(Wait& wait) { wait_ = &wait; }
 
   PyInterpreterState* interpreter() const { return state_ == nullptr ? nullptr : PyThreadState_GetInterpreter(state_); }
@@ -69,10 +69,10 @@ class Patience {
     else if (handles_signals_ && errno == EINTR) signalled_ = true;
   }
 
-  // What is given to it meanwhile is nobody's in the child of a fork.
-  bool in_line(bool begins) const {
-    if (wait_ != nullptr) wait_->standing.store(begins ? Standing::waits_in_line : Standing::elsewhere, std::memory_order_relaxed);
-    return !handles_signals_;
+  bool may_step_aside() const { return !handles_signals_; }
+
+  void counted(bool now) const {
+    if (wait_ != nullptr) wait_->counted.store(now, std::memory_order_relaxed);
   }
 
  private:

@@ -103,10 +103,8 @@ std::vector<WaitedFor> forget_other_threads() {
       for (const Wait* wait = waiter->innermost; wait != nullptr; wait = wait->outer) {
         if (mine_too(wait->object)) continue;
         auto found = std::find_if(objects.begin(), objects.end(), [&](const WaitedFor& one) { return one.object == wait->object; });
-        if (found == objects.end()) found = objects.insert(found, {wait->object, 0, 0});
-        const Standing standing = wait->standing.load(std::memory_order_relaxed);
-        found->waits_in_line += standing == Standing::waits_in_line;
-        found->admitted += standing == Standing::admitted;
+        if (found == objects.end()) found = objects.insert(found, {wait->object, 0});
+        found->counted += wait->counted.load(std::memory_order_relaxed);
       }
       delete waiter;
     }

@@ -13,9 +13,6 @@
 
 namespace fairlock::python {
 
-// How far a waiter has come. With `elsewhere` on the safe side: it is about to arrive, or leaves.
-enum class Standing : std::uint8_t { elsewhere, waits_in_line, admitted };
-
 // Lasts until the thread is back in the interpreter: what it was granted before that is nobody's in the child of a fork.
 class Wait {
  public:
@@ -31,7 +28,7 @@ class Wait {
   const std::uint64_t since;
   Wait* const outer;
   const bool in_line;
-  std::atomic<Standing> standing{Standing::elsewhere};
+  std::atomic<bool> counted{false};  // by its semaphore, as one that has a permit or will be given one; at times a little too late
 };
 
 struct WaitSeen {
@@ -43,10 +40,10 @@ struct WaitSeen {
 // All waits of this moment in the caller's interpreter; of one thread, the innermost first.
 std::vector<WaitSeen> waits_now();
 
-// What threads waited for that are gone (borrowed; the references that they held are never given back), and how far they had come.
+// What threads waited for that are gone (borrowed; the references that they held are never given back), and how many were counted.
 struct WaitedFor {
   PyObject* object;
-  std::uint64_t waits_in_line, admitted;
+  std::uint64_t counted;
 };
 
 // In the child of a fork, where the other threads are gone; except what the calling thread is itself in line for.

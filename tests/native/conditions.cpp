@@ -228,7 +228,8 @@ struct Throwing {
   static constexpr std::uint64_t deadline() { return never; }
   static bool interrupted() { throw std::runtime_error("enough"); }
   static void sleeping_on(const void*, Unpark) {}
-  static bool in_line(bool) { return true; }
+  static bool may_step_aside() { return true; }
+  static void counted(bool) {}
 };
 
 template <class C>

@@ -148,36 +148,57 @@ void full_table() {
   expect_nobody_left<P>();
 }
 
-// Until it stood in line.
+// Until it was counted.
 struct Seen {
   std::uint64_t at = never;
-  mutable bool stood = false, stands = false;
+  mutable bool ever = false, now = false;
   std::uint64_t deadline() const { return at; }
-  bool interrupted() const { return stood; }
+  bool interrupted() const { return ever; }
   static constexpr void sleeping_on(const void*, Unpark) {}
-  bool in_line(bool begins) const {
-    stands = begins;
-    stood |= begins;
-    return true;
+  static constexpr bool may_step_aside() { return true; }
+  void counted(bool is) const {
+    now = is;
+    ever |= is;
   }
 };
 
-template <template <class> class T>
-void in_line_or_at_the_door() {
-  using P = Native<SpinThenPark, DomainOptions{.left = 1}>;
-  check::step("in line, or at the door");
-  T<P> lock;
-  const auto held = lock.acquire();
+template <class Waiting>
+void counted_in_line_but_not_at_the_door() {
+  using P = Native<Waiting, DomainOptions{.left = 1}>;
+  check::step("counted in line, but not at the door");
+  TwaSemaphore<P> semaphore(0);
   const Seen in_line;
-  CHECK(!lock.acquire_until(in_line));
-  CHECK(!in_line.stands);
+  CHECK(!semaphore.acquire_until(in_line));
+  CHECK(in_line.ever && !in_line.now);
   CHECK(Left<P>::reserve_unless([] { return false; }, Forever{}));
   const Seen at_the_door{steady_now() + 5'000'000};
-  CHECK(!lock.acquire_until(at_the_door));
-  CHECK(!at_the_door.stood);
+  CHECK(!semaphore.acquire_until(at_the_door));
+  CHECK(!at_the_door.ever);
   Left<P>::give_up_reservation();
-  lock.release(held);
   expect_nobody_left<P>();
+}
+
+// In a fair line it has nothing yet. As its head it takes a permit, and is counted at once.
+template <class Waiting>
+void counted_in_a_fair_line() {
+  check::step("counted in a fair line");
+  using Semaphore = FairSemaphore<Native<Waiting>>;
+  struct Giving : Seen {
+    Semaphore& semaphore;
+    mutable unsigned asked = 0;
+    bool interrupted() const {
+      if (++asked == 2) semaphore.release();  // the first time it has not arrived yet
+      return false;
+    }
+  };
+  Semaphore semaphore(0);
+  const Seen in_vain{steady_now() + 5'000'000};
+  CHECK(!semaphore.acquire_until(in_vain));
+  CHECK(!in_vain.ever);
+  const Giving given{{}, semaphore};
+  CHECK(semaphore.acquire_until(given));
+  CHECK(given.now);
+  CHECK(semaphore.value() == 0);
 }
 
 template <class P> using Ticket = TicketLock<P>;
@@ -192,7 +213,9 @@ int main(int argc, char** argv) {
   durations();
   full_table<Ticket>();
   full_table<Hapax>();
-  in_line_or_at_the_door<Ticket>();
-  in_line_or_at_the_door<Hapax>();
+  counted_in_line_but_not_at_the_door<Spin>();
+  counted_in_line_but_not_at_the_door<SpinThenPark>();
+  counted_in_a_fair_line<Spin>();
+  counted_in_a_fair_line<SpinThenPark>();
   return check::result();
 }

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from support import eventually, free_threaded
+from support import POLICIES, eventually, free_threaded, settle
 
 import fairlock
 
@@ -164,7 +164,7 @@ def test_semaphore(algorithm: str) -> None:
 def test_more_waiters_than_may_stand_in_line() -> None:
     """Whoever waits outside the line has no ticket, and the child's semaphore owes it nothing."""
     semaphore = fairlock.Semaphore(0, "twa-semaphore")
-    most, more = 4096, 4
+    most, more = 4096, 54
     for started in range(most + more):
         try:  # without waiting for each, which takes long on a busy machine
             _thread.start_new_thread(semaphore.acquire, ())
@@ -259,33 +259,30 @@ def test_lock_on_its_way_to_somebody(type_: Any, algorithm: str) -> None:
 
 
 @with_a_gil
-@pytest.mark.parametrize("algorithm", SEMAPHORES)
 @pytest.mark.parametrize("type_", [fairlock.Semaphore, fairlock.BoundedSemaphore])
-def test_permits_on_their_way_to_somebody(type_: Any, algorithm: str) -> None:
-    def permits_in_child() -> int:
-        semaphore = type_(3, algorithm)
-        for _ in range(3):
-            semaphore.acquire()
-        waiters = start(3, semaphore.acquire)
-        eventually(lambda: semaphore.waiting == 3)
-        with nobody_comes_back():
-            semaphore.release(2)
-            keep_busy()
-            child = os.fork()
-            if child == 0:
-                os._exit(semaphore._value)
-        found = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        semaphore.release()
-        join(waiters)
-        return found
+@pytest.mark.parametrize("waiting", POLICIES)
+@pytest.mark.parametrize("algorithm", SEMAPHORES)
+@pytest.mark.parametrize("while_they_take_them", [lambda: None, keep_busy])
+def test_permits_on_their_way_to_somebody(
+    type_: Any, waiting: Any, algorithm: str, while_they_take_them: Callable[[], None]
+) -> None:
+    semaphore = type_(3, algorithm, waiting=waiting)
+    for _ in range(3):
+        semaphore.acquire()
+    waiters = start(3, semaphore.acquire)
+    eventually(lambda: semaphore.waiting == 3)
+    for waiter in waiters:
+        settle(waiter)
 
-    for _ in range(20):
-        found = permits_in_child()
-        if found == 2:
-            break
-        assert found < 2  # somebody was neither asleep nor admitted: on a busy machine
-    else:
-        pytest.fail("permits went to threads that are gone")
+    def child() -> None:
+        assert semaphore._value == 2
+
+    with nobody_comes_back():
+        semaphore.release(2)
+        while_they_take_them()
+        in_child(child)
+    semaphore.release()
+    join(waiters)
 
 
 @with_a_gil

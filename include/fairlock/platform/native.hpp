@@ -325,14 +325,10 @@ struct NativeWaiting : NativeMemory<O> {
   template <class C, Until U>
   static bool satisfied_soon(const C& satisfied, const U& until) {
     auto& luck = NativeMemory<O>::template local<Luck>();
-    const bool may_step = until.in_line(true);
-    bool done = satisfied_while(satisfied, looks, luck.looked_in_vain, [] { return rest(), true; });
-    if (!done && may_step) {
-      Aside aside;
-      done = satisfied_while(satisfied, W::steps, luck.stepped_in_vain, [&] { return !until.interrupted() && aside.step(until.deadline()); });
-    }
-    until.in_line(false);
-    return done;
+    if (satisfied_while(satisfied, looks, luck.looked_in_vain, [] { return rest(), true; })) return true;
+    if (!until.may_step_aside()) return false;
+    Aside aside;
+    return satisfied_while(satisfied, W::steps, luck.stepped_in_vain, [&] { return !until.interrupted() && aside.step(until.deadline()); });
   }
 
   template <class A, class C, class Pace, Until U>
@@ -369,9 +365,7 @@ struct NativeWaiting : NativeMemory<O> {
   template <class A, Until U>
   static bool park(const A& word, std::uint64_t value, const U& until) {
     until.sleeping_on(&word, &W::Parking::unpark);
-    until.in_line(true);
     const bool in_time = !until.interrupted() && W::Parking::park(low_half(word.word()), static_cast<std::uint32_t>(value), until.deadline());
-    until.in_line(false);
     until.sleeping_on(nullptr, nullptr);
     return in_time && !until.interrupted();
   }
@@ -396,14 +390,11 @@ struct NativeWaiting : NativeMemory<O> {
     std::uint64_t deadline() const { return at < until.deadline() ? at : until.deadline(); }
     bool interrupted() const { return until.interrupted(); }
     void sleeping_on(const void* gate, Unpark unpark) const { until.sleeping_on(gate, unpark); }
-    bool in_line(bool begins) const { return until.in_line(begins); }
+    bool may_step_aside() const { return until.may_step_aside(); }
+    void counted(bool now) const { until.counted(now); }
   };
   template <Until U>
-  struct OutOfLine : Sooner<U> {
-    bool in_line(bool) const { return this->until.in_line(false); }
-  };
-  template <Until U>
-  static OutOfLine<U> soon(const U& until) { return {patience(until, 1'000'000)}; }
+  static Sooner<U> soon(const U& until) { return patience(until, 1'000'000); }
   template <Until U>
   static Sooner<U> patience(const U& until, std::uint64_t nanoseconds) { return {until, now() + nanoseconds}; }
 

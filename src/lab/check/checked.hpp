@@ -243,7 +243,8 @@ struct Checked : CheckedMemory {
     static constexpr std::uint64_t deadline() { return 1; }
     static constexpr bool interrupted() { return false; }
     static constexpr void sleeping_on(const void*, Unpark) {}
-    static constexpr bool in_line(bool) { return true; }
+    static constexpr bool may_step_aside() { return true; }
+    static constexpr void counted(bool) {}
   };
   template <Until U>
   static Patience patience(const U&, std::uint64_t) { return {}; }
