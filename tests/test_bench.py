@@ -16,7 +16,7 @@ import pytest
 from conftest import Python
 
 from fairlock import cli
-from fairlock.bench import harness, native, plan, progress, results
+from fairlock.bench import harness, native, plan, progress, results, targets
 from fairlock.bench.composites import COMPOSITES
 from fairlock.bench.families import ELSEWHERE
 from fairlock.bench.native import SampleError
@@ -179,6 +179,19 @@ def test_targets(bench: Bench) -> None:
     assert "x pthread-mutex-pi, at least 1.2" in done.stdout
     assert "ns, at most 2" in done.stdout
     assert " missed" in done.stdout
+
+
+def test_every_target_is_measured() -> None:
+    places = {
+        (lock, piece.workload, piece.config, threads, piece.hogs)
+        for piece in COMPOSITES["targets"].pieces
+        for threads in piece.threads
+        for lock in piece.locks
+    }
+    for goal in targets.goals():
+        for lock in {goal.lock, goal.reference} - {None}:
+            where = goal.place
+            assert (lock, where.workload, where.config, where.threads, where.hogs) in places
 
 
 # --- order and seeds ---

@@ -33,7 +33,7 @@ struct Steps {
     if (after - before < dear) return false;
     const auto until = dear_until.load(std::memory_order_relaxed);
     const auto duration = dear_for.load(std::memory_order_relaxed);
-    if (before < until - duration) return true;  // others have felt the same, and said so
+    if (before + duration < until) return true;  // others have felt the same, and said so
     const auto next = std::min(longest, before < until + duration ? 2 * duration : 32 * (after - before));
     dear_for.store(next, std::memory_order_relaxed);
     dear_until.store(after + next, std::memory_order_relaxed);

@@ -7,6 +7,7 @@
 #include <dirent.h>
 
 enum { patience = 60, more_patience = 120 };  // seconds, after which SIGALRM ends a test
+enum { too_many = 10 };                        // if so many hang, no others begin
 
 static struct test* tests;
 
@@ -54,7 +55,6 @@ static void tell_threads(const char* process) {
 
 // A test did not end: what its processes do, to tell one that waits for ever from one that was not given the processor.
 static void tell_hanging(int alarmed) {
-  signal(alarmed, SIG_DFL);
   alarm(5);  // a signal handler should not do all this; but then the test has failed in any case
   fprintf(stderr, "\n");
   DIR* const processes = opendir("/proc");
@@ -67,7 +67,7 @@ static void tell_hanging(int alarmed) {
 static int run_one(const char* name) {
   for (struct test* test = tests; test; test = test->next) {
     if (strcmp(test->name, name) != 0) continue;
-    signal(SIGALRM, tell_hanging);
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = tell_hanging, .sa_flags = SA_RESETHAND | SA_NODEFER}, NULL);
     alarm(never_sleeps() ? more_patience : patience);
     test->run();
     return 0;
@@ -92,8 +92,14 @@ static void begin(struct run* run, const char* name) {
   _exit(2);
 }
 
+static bool hangs(const struct run* run) { return WIFSIGNALED(run->status) && WTERMSIG(run->status) == SIGALRM; }
+
 // Prints the line of a test, with the last line of its output. Returns whether it is in order.
 static bool report(const struct run* run, const char* name) {
+  if (run->output == 0) {
+    printf("FAILED %s: did not begin, because %d others hang\n", name, too_many);
+    return false;
+  }
   char text[4096];
   const ssize_t length = pread(run->output, text, sizeof text - 1, 0);
   text[length > 0 ? length : 0] = '\0';
@@ -101,7 +107,7 @@ static bool report(const struct run* run, const char* name) {
   const char* const before = strrchr(text, '\n');
   const char* const message = before ? before + 1 : text;
   const int status = WIFEXITED(run->status) ? WEXITSTATUS(run->status) : -1;
-  if (WIFSIGNALED(run->status) && WTERMSIG(run->status) == SIGALRM) printf("hangs %s: %s\n", name, message);
+  if (hangs(run)) printf("hangs %s: %s\n", name, message);
   else if (WIFSIGNALED(run->status)) printf("died %s: %s %s\n", name, strsignal(WTERMSIG(run->status)), message);
   else if (status == 77) printf("skipped %s: %s\n", name, message);
   else if (status != 0) printf("FAILED %s: %s\n", name, message);
@@ -111,11 +117,12 @@ static bool report(const struct run* run, const char* name) {
 
 static int run_all(void) {
   const int at_a_time = never_sleeps() ? 2 : 4;  // most of them sleep most of the time
-  int count = 0, begun = 0, ended = 0;
+  int count = 0, begun = 0, ended = 0, hung = 0;
   for (struct test* test = tests; test; test = test->next) ++count;
   struct run* const runs = calloc((size_t)count, sizeof *runs);
-  for (struct test* next = tests; ended != count; ++ended) {
-    for (; next && begun - ended != at_a_time; next = next->next) begin(&runs[begun++], next->name);
+  for (struct test* next = tests;; ++ended) {
+    for (; next && begun - ended != at_a_time && hung < too_many; next = next->next) begin(&runs[begun++], next->name);
+    if (begun == ended) break;
     siginfo_t info;
     if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) != 0) return 2;
     kill(-info.si_pid, SIGKILL);  // while its number cannot be another's
@@ -123,6 +130,7 @@ static int run_all(void) {
     while (run->process != info.si_pid) ++run;
     waitpid(run->process, &run->status, 0);
     run->process = 0;  // the number may be given to another
+    hung += hangs(run);
   }
   bool well = true;
   const struct run* run = runs;
