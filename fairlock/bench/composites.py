@@ -76,7 +76,7 @@ TARGETS = Composite(
         Piece("mutex", "maximum", (*FIFO_LOCKS, "ck-ticket"), (2,), 0.25, 9),
         Piece("semaphore", "semabench", (*SEMAPHORES, "sem_t"), (2,), 0.25, 9, waiting=AS_SEM_T),
         Piece("oversubscribed", "oversubscribed", (*CROWD, "lifo", "capacitor-lifo"), (32,), 1.25, 3),
-        Piece("oversubscribed", "oversubscribed", CROWD, (32,), 2.5, 3, hogs=2),
+        Piece("oversubscribed", "oversubscribed", CROWD, (32,), 2.5, 5, hogs=2),
         Piece("oversubscribed", "oversubscribed", ("lifo", "capacitor-lifo/platoon-8"), (8,), 1.25, 3),
         Piece("overhead", "overhead", (), (1,), 1.0, 5),
     ),
