@@ -50,7 +50,10 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
   Wait wait(reinterpret_cast<PyObject*>(self), patience.interpreter());
   const bool acquired = wait_detached(self, *slow, patience, wait);
   if (!patience.attach()) return acquired ? Outcome::acquired : Outcome::timed_out;
-  if (acquired) algorithm.release(self->state, 1);  // it came while a handler raised
+  if (acquired) {  // it came while a handler raised
+    patience.counted(false);  // first: the child of a fork in between must not find the permit twice
+    algorithm.release(self->state, 1);
+  }
   return Outcome::error;
 }
 
