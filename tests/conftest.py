@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import processes
 import pytest
 
-Command = Callable[..., subprocess.CompletedProcess[str]]
-Python = Callable[..., subprocess.CompletedProcess[str]]
+Command = Callable[..., processes.Result]
+Python = Callable[..., processes.Result]
+
+
+TERMINATING = (signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
 
 
 def pytest_configure() -> None:
-    # A shell's job in the background ignores Ctrl-C, and so would the programs that tests interrupt.
+    """Start every program of a test with the default action for each signal that terminates a program.
+
+    A background job ignores SIGINT, and under `nohup` also SIGHUP. Every program that it starts inherits this, and a
+    shell script cannot even trap a signal that it inherits as ignored. A handler is not inherited: a program that is
+    started gets the default action instead.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in TERMINATING:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)  # so that the tests themselves still ignore it
 
 
 @pytest.fixture(scope="session")
@@ -24,8 +35,8 @@ def fairlock() -> Command:
     """Call the installed `fairlock`; gives the finished process."""
     program = Path(sys.executable).with_name("fairlock")
 
-    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=900)
+    def call(*arguments: str) -> processes.Result:
+        return processes.run([program, *arguments], timeout=900)
 
     return call
 
@@ -34,8 +45,7 @@ def fairlock() -> Command:
 def python(tmp_path: Path) -> Python:
     """Start this Python in an empty folder, where the sources do not hide the package; gives the finished process."""
 
-    def call(*arguments: str | Path, timeout: float = 60) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=timeout, cwd=tmp_path)
+    def call(*arguments: str | Path, timeout: float = 60) -> processes.Result:
+        return processes.run([sys.executable, *map(str, arguments)], timeout, cwd=tmp_path)
 
     return call

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
 from conftest import Python
 
@@ -27,21 +27,21 @@ PROGRAM = Path(sys.executable).with_name("fairlock")
 ONCE = ("--seconds=0.02", "--runs=1", "--no-references")
 QUICK = (*ONCE, "--threads=2")
 
-Bench = Callable[..., subprocess.CompletedProcess[str]]
+Bench = Callable[..., processes.Result]
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     """Call `fairlock bench` in an empty folder."""
 
-    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+    def call(*arguments: str) -> processes.Result:
         command = [PROGRAM, "bench", *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        return processes.run(command, cwd=tmp_path, timeout=120)
 
     return call
 
 
-def succeed(done: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
+def succeed(done: processes.Result) -> processes.Result:
     assert done.returncode == 0, done.stderr
     return done
 
@@ -288,20 +288,13 @@ def test_a_plan_repeats_from_its_file(bench: Bench, tmp_path: Path) -> None:
 def interrupted(tmp_path: Path, *arguments: str, by: signal.Signals = signal.SIGINT) -> tuple[int, str]:
     """Interrupt a benchmark of many seconds when it has a few samples; return its status and what it said."""
     command = [PROGRAM, "bench", "mutex", "--config=maximum", "--locks=twa,mcs,fair", "--threads=2", "--seconds=0.2"]
-    with subprocess.Popen(
-        [*command, "--runs=10", "--no-references", *arguments],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(by, signal.SIG_DFL),  # under nohup we ignore some, and so would it
-    ) as process:
+    with processes.start([*command, "--runs=10", "--no-references", *arguments], 120, cwd=tmp_path) as process:
         deadline = time.monotonic() + 60
         while arguments and not (tmp_path / "r.json").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(1 if arguments else 4)
         process.send_signal(by)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate()
     return process.returncode, errors
 
 
@@ -531,15 +524,14 @@ def test_many_signals_leave_nothing_behind(tmp_path: Path) -> None:
     """As Ctrl-C in a hurry, or `timeout`, which sends one to us and one to our group."""
     pid = tmp_path / "pid"
     script = f"echo $$ > {pid}.part; mv {pid}.part {pid}; exec sleep 100"
-    with subprocess.Popen(
-        [PROGRAM, "run", "--lock=glibc", "--repeat=2", "--", "sh", "-c", script], cwd=tmp_path, stderr=subprocess.PIPE
-    ) as process:
+    command = [PROGRAM, "run", "--lock=glibc", "--repeat=2", "--", "sh", "-c", script]
+    with processes.start(command, 120, cwd=tmp_path) as process:
         deadline = time.monotonic() + 60
         while not pid.exists() and time.monotonic() < deadline:
             time.sleep(0.01)
         for number in (signal.SIGTERM, signal.SIGQUIT, *[signal.SIGTERM] * 20):
             process.send_signal(number)
-        process.communicate(timeout=60)
+        process.communicate()
     assert process.returncode == 130
     await_end(int(pid.read_text()))
 
@@ -614,7 +606,7 @@ def test_children_that_nobody_is_to_ask_for(tmp_path: Path) -> None:
     """Who starts us may ignore that children end, and so did we."""
     code = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
     command = [sys.executable, "-c", code, PROGRAM, "bench", "mutex", "--config=maximum", "--locks=twa", *QUICK]
-    succeed(subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60))
+    succeed(processes.run(command, cwd=tmp_path))
 
 
 @pytest.mark.parametrize("rich", [True, False])

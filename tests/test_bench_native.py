@@ -13,6 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
 
 from fairlock import _lab
@@ -24,9 +25,9 @@ pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="built without the 
 Metrics = dict[str, Any]
 
 
-def call(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+def call(*arguments: object, **options: Any) -> processes.Result:
     command = [str(PROGRAM), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=90, **options)
+    return processes.run(command, timeout=90, **options)
 
 
 def sample(*arguments: object) -> Metrics:
@@ -230,7 +231,7 @@ def runs(process: int) -> bool:
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def test_hogs_end_with_the_program(end: signal.Signals) -> None:
     arguments = ["contend", "--lock", "twa", "--seconds", "60", "--hogs", "2"]
-    with subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.DEVNULL) as process:
+    with processes.start([PROGRAM, *arguments], stdout=subprocess.DEVNULL) as process:
         hogs: list[int] = []
         give_up = time.monotonic() + 20
         while len(hogs) < 2 and time.monotonic() < give_up:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
 
 from fairlock import cli, paths
@@ -26,11 +26,11 @@ except FileNotFoundError as error:
     pytest.skip(f"no lab in this installation: {error}", allow_module_level=True)
 
 Result = dict[str, Any]
-Bench = Callable[..., subprocess.CompletedProcess[str]]
+Bench = Callable[..., processes.Result]
 
 
-def native(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([BENCH, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+def native(*arguments: str | Path) -> processes.Result:
+    return processes.run([BENCH, *map(str, arguments)], timeout=120)
 
 
 def metrics(*arguments: str | Path) -> Result:
@@ -119,13 +119,10 @@ def test_atomic_exchange_notices_a_mutex_that_does_not_exclude(tmp_path: Path) -
         }
         """
     )
-    subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-    done = subprocess.run(
+    processes.run([compiler, "-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    done = processes.run(
         [BENCH, "atomic-exchange", "--threads", "4", "--seconds", "0.5", "--non-critical", "0"],
         env={**os.environ, "LD_PRELOAD": str(library)},
-        capture_output=True,
-        text=True,
-        timeout=60,
     )
     assert done.returncode == 1
     assert "got into each other" in done.stderr
@@ -176,11 +173,9 @@ def bench(tmp_path: Path) -> Bench:
     """Call `fairlock bench` in a place of its own, with databases there too."""
     program = Path(sys.executable).with_name("fairlock")
 
-    def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+    def call(*arguments: str, **environment: str) -> processes.Result:
+        return processes.run(
             [program, "bench", *arguments],
-            capture_output=True,
-            text=True,
             timeout=120,
             cwd=tmp_path,
             env={**os.environ, "TMPDIR": str(tmp_path), **environment},
@@ -338,7 +333,7 @@ def test_what_hides_the_mutexes_of_a_preloaded_lock_is_noticed(tmp_path: Path, m
         pytest.skip("no C compiler")
     source, hiding = tmp_path / "hiding.c", tmp_path / "hiding.so"
     source.write_text("int pthread_mutex_lock(void *mutex) { return 0; }\n")
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", hiding, source], check=True)
+    processes.run([compiler, "-shared", "-fPIC", "-o", hiding, source], check=True)
     made = inside("throw", "twa", "spin-then-park")
     both = programs.environment(made.points[0])
     monkeypatch.setattr(programs, "environment", lambda point: {**both, "LD_PRELOAD": f"{hiding}:{both['LD_PRELOAD']}"})

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
+import processes
 import pytest
 
 pytest.importorskip("sphinx", reason="Sphinx is not installed: make test does")
@@ -33,7 +33,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     # The program and not the module: in the clone, the sources would hide the installed package.
     program = Path(sys.executable).with_name("sphinx-build")
-    done = subprocess.run([program, *build], capture_output=True, text=True, timeout=300)
+    done = processes.run([program, *build], timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "html"
 

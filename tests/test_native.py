@@ -14,6 +14,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import processes
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,17 +56,13 @@ def run(
     timeout: float = TIMEOUT,
     environment: dict[str, str] | None = None,
     source: str = "",
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+) -> processes.Result:
+    return processes.run(
         command,
         input=source,
-        stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
         timeout=timeout,
         env={**os.environ, **(environment or {})},
-        check=False,
     )
 
 
@@ -77,7 +74,7 @@ class Build:
     flavour: Flavour
     prefix: list[str]  # what a program must be started with
 
-    def start(self, program: str) -> subprocess.CompletedProcess[str]:
+    def start(self, program: str) -> processes.Result:
         binary = self.folder / "tests" / "native" / program
         command = [*self.prefix, str(binary), str(self.flavour.scale)]
         return run(command, environment=self.flavour.environment)
@@ -144,8 +141,8 @@ def build(request: pytest.FixtureRequest) -> Build:
 def test_program(build: Build, program: str) -> None:
     try:
         done = build.start(program)
-    except subprocess.TimeoutExpired as expired:
-        pytest.fail(f"{program} did not end within {TIMEOUT} s\n{expired.stdout!r}", pytrace=False)
+    except processes.HungError as hung:
+        pytest.fail(f"{program}: {hung}", pytrace=False)
     if done.returncode == SKIPPED:
         pytest.skip(done.stdout.strip())
     if done.returncode != 0:

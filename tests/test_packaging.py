@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
 import sys
 import tarfile
 import venv
 import zipfile
 from pathlib import Path
 
+import processes
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> str:
-    done = subprocess.run(
+    done = processes.run(
         [str(word) for word in command],
         cwd=cwd,
         env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
         timeout=900,
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
@@ -42,11 +40,9 @@ def test_missing_headers_are_one_clear_line(tmp_path: Path) -> None:
     package.mkdir()
     for source in (ROOT / "fairlock").glob("*.py"):
         (package / source.name).write_text(source.read_text())
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-S", "-m", "fairlock", "--include"],
         cwd=tmp_path,
-        capture_output=True,
-        text=True,
     )
     assert done.returncode == 1
     assert done.stdout == ""

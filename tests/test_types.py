@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import subprocess
 import sys
 from pathlib import Path
 
+import processes
 import pytest
 
 SAMPLES = Path(__file__).resolve().parent / "typing" / "samples.py"
 
 
-def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *command: str) -> processes.Result:
     # From another folder: in the clone, the sources would hide the installed package.
-    return subprocess.run([sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True, timeout=300)
+    return processes.run([sys.executable, "-m", *command], cwd=folder, timeout=300)
 
 
 @pytest.mark.slow

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # as pytest does
 
 from programs import LOCKS, PROGRAMS
 from programs.trial import attempt

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -14,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
 
 from fairlock import cli, paths, preload
@@ -27,7 +27,7 @@ except FileNotFoundError as error:
     pytest.skip(f"no locks to preload: {error}", allow_module_level=True)
 
 PROGRAM = Path(sys.executable).with_name("fairlock")
-Run = Callable[..., subprocess.CompletedProcess[str]]
+Run = Callable[..., processes.Result]
 
 # A program that tells which lock it has: the file's name without the ending, or nothing.
 LOCK = 'lock=$(basename "${LD_PRELOAD%%:*}" .so)'
@@ -37,9 +37,9 @@ LOCK = 'lock=$(basename "${LD_PRELOAD%%:*}" .so)'
 def run(tmp_path: Path) -> Run:
     """Call `fairlock run` in an empty folder."""
 
-    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+    def call(*arguments: str) -> processes.Result:
         command = [PROGRAM, "run", *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        return processes.run(command, cwd=tmp_path)
 
     return call
 
@@ -121,15 +121,13 @@ def test_the_program_reads_nothing_and_its_output_is_shown_on_demand(run: Run, t
 
 def test_the_environment_is_that_of_a_single_run(tmp_path: Path) -> None:
     words = ["--lock=twa", "--repeat=1", "--show", "--", "sh", "-c", "echo locale=$LC_CTYPE."]
-    done = subprocess.run(
-        [PROGRAM, "run", *words], cwd=tmp_path, env={"PATH": os.defpath}, capture_output=True, text=True, timeout=60
-    )
+    done = processes.run([PROGRAM, "run", *words], cwd=tmp_path, env={"PATH": os.defpath})
     assert done.stderr.count("\nlocale=.\n") == 3
 
 
 def test_nobody_to_tell(tmp_path: Path) -> None:
     words = f"{PROGRAM} run --lock=twa --repeat=1 -- true"
-    done = subprocess.run(["sh", "-c", f"{words} 2>&-"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = processes.run(["sh", "-c", f"{words} 2>&-"], cwd=tmp_path)
     assert done.returncode == 0
     assert "first a run" not in done.stdout
     assert "x pthread" in done.stdout
@@ -239,7 +237,7 @@ def test_a_lock_that_is_silently_not_loaded_is_no_sample(tmp_path: Path, monkeyp
     compiler = shutil.which("cc")
     source, static = tmp_path / "static.c", tmp_path / "static"
     source.write_text("#include <unistd.h>\nint main(void) { return (int)sleep(2); }\n")
-    if compiler is None or subprocess.run([compiler, "-static", "-o", static, source]).returncode != 0:
+    if compiler is None or processes.run([compiler, "-static", "-o", static, source]).returncode != 0:
         pytest.skip("no compiler that makes static programs")
     monkeypatch.setattr(programs, "LONG_ENOUGH", 0.2)
     with pytest.raises(SampleError, match=programs.NOT_LOADED):
@@ -292,7 +290,7 @@ def test_bad_input_is_one_line_and_nothing_runs(
 
 def test_a_folder_that_is_gone(tmp_path: Path) -> None:
     script = f"mkdir gone; cd gone; rmdir ../gone; exec {PROGRAM} run --lock=twa,fair --json=r.json -- true"
-    done = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = processes.run(["sh", "-c", script], cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, "fairlock: cannot write r.json: No such file or directory\n")
 
 
@@ -312,14 +310,14 @@ def test_a_thread_that_cannot_be_started_leaves_nothing_behind(tmp_path: Path, m
 
 def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(tmp_path: Path) -> None:
     command = [PROGRAM, "run", "--lock=twa,fair", "--repeat=20", "--json=r.json", "--", "sleep", "0.2"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with processes.start(command, cwd=tmp_path) as process:
         file = tmp_path / "r.json"
         for _ in range(300):
             if file.exists() and len(results.load(file).samples) >= 2:
                 break
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate()
     assert process.returncode == 130
     assert "go on with: fairlock bench --resume r.json" in errors
     raw = json.loads(file.read_text())
@@ -329,7 +327,7 @@ def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(tmp_path: Path) -> None:
     for one in raw["plan"]["points"]:
         one["options"]["command"] = "sleep 0.01"
     file.write_text(json.dumps(raw))
-    again = subprocess.run([PROGRAM, "bench", "--resume=r.json"], cwd=tmp_path, capture_output=True, timeout=60)
+    again = processes.run([PROGRAM, "bench", "--resume=r.json"], cwd=tmp_path)
     assert again.returncode == 0
     found = results.load(file)
     assert (found.complete, len(found.samples)) == (True, done + 2)
@@ -339,7 +337,7 @@ def test_a_program_that_is_not_there_any_more_is_one_line(run: Run, tmp_path: Pa
     measured(run, tmp_path, "--lock=twa", "--repeat=1", "--", "true")
     raw = (tmp_path / "r.json").read_text().replace('"command": "true"', '"command": "no-such-program"')
     (tmp_path / "r.json").write_text(raw)
-    done = subprocess.run([PROGRAM, "bench", "--from=r.json"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = processes.run([PROGRAM, "bench", "--from=r.json"], cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, "fairlock: there is no program no-such-program here\n")
 
 
@@ -365,7 +363,7 @@ def test_a_program_whose_name_is_no_text(tmp_path: Path) -> None:
     program = os.fsencode(tmp_path) + b"/x\xff"
     shutil.copy("/bin/true", program)
     command = [os.fsencode(PROGRAM), b"run", b"--lock=twa", b"--repeat=3", b"--report=r.html", b"--", program]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60)
+    done = processes.run(command, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "x\\udcff" in (tmp_path / "r.html").read_text()
 

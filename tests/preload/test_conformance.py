@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+import processes
 import pytest
 
 from fairlock import lock_stats, preload
@@ -29,7 +29,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     def compile_with(compiler: str, *arguments: str | Path) -> None:
         command = [compiler, *FLAGS, *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=folder)
+        done = processes.run(command, timeout=300, cwd=folder)
         assert done.returncode == 0, done.stderr
 
     for library in (SOURCES / "libraries").glob("*.c"):
@@ -44,7 +44,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def outcomes(program: Path, environment: Mapping[str, str]) -> Outcomes:
     """Run all tests; return what became of each, by name."""
-    done = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=1200, check=False)
+    done = processes.run([program], env=environment, timeout=1200)
     assert done.returncode in (0, 1), done.stderr
     found = {}
     for line in done.stdout.splitlines():
@@ -60,7 +60,7 @@ def glibc(program: Path) -> Outcomes:
 
 
 def test_every_test_has_its_own_name_and_a_requirement(program: Path) -> None:
-    done = subprocess.run([program, "--list"], capture_output=True, text=True, timeout=60, check=True)
+    done = processes.run([program, "--list"], check=True)
     names, requirements = zip(*(line.split("\t") for line in done.stdout.splitlines()), strict=True)
     assert len(names) >= 120
     assert len(set(names)) == len(names)

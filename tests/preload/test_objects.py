@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import subprocess
 
+import processes
 import pytest
 
 from fairlock import _lab, paths, preload
@@ -22,7 +22,7 @@ POSIX_NAMES = {
 
 
 def readelf(*arguments: object) -> str:
-    return subprocess.run(["readelf", "-W", *map(str, arguments)], capture_output=True, text=True, check=True).stdout
+    return processes.run(["readelf", "-W", *map(str, arguments)], check=True).stdout
 
 
 def test_there_is_one_for_every_preloadable_lock_of_the_catalogue() -> None:

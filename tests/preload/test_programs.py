@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import processes
 import pytest
 from programs import LOCKS, PROGRAMS
 from programs.trial import FailedError, Program, Seen, Trial, attempt
@@ -46,12 +46,12 @@ def failure(run: Callable[[Trial], str]) -> str:
 def test_a_status_a_signal_and_a_program_that_does_not_end_are_told() -> None:
     assert failure(lambda trial: trial.run("sh", "-c", "echo broken >&2; exit 3")) == "sh ended with status 3: broken"
     assert failure(lambda trial: trial.run("sh", "-c", "kill -ABRT $$")) == "sh ended with SIGABRT: without a word"
-    assert failure(lambda trial: trial.run("sleep", 30, limit=1)).startswith("no end after 1 s: ")
+    assert failure(lambda trial: trial.run("sleep", 30, limit=1)).startswith("no end after 1 s:\nprocess ")
 
 
 def test_a_lock_that_was_not_loaded_is_told(tmp_path: Path) -> None:
     seen = Seen(Trial("fair", "spin-then-park", tmp_path, thorough=False))
-    with subprocess.Popen(["sleep", "0.1"]) as other:
+    with processes.start(["sleep", "0.1"]) as other:
         seen.wait(other.pid)
     with pytest.raises(FailedError, match=r"never seen with .*fair.so in memory"):
         seen.confirm(["sleep"])

@@ -13,7 +13,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import processes
 import pytest
 
 from fairlock import elf, paths, preload
@@ -38,16 +40,15 @@ int main(int count, char** words) {
 }
 """
 
-Result = subprocess.CompletedProcess[str]
+Result = processes.Result
 Compile = Callable[..., Path]
 
 
-def call(*words: str | Path, **options: object) -> Result:
-    settings: dict[str, object] = {"capture_output": True, "text": True, "timeout": 60, **options}
-    return subprocess.run([str(word) for word in words], **settings)  # type: ignore[call-overload, no-any-return]
+def call(*words: str | Path, **options: Any) -> Result:
+    return processes.run([str(word) for word in words], **options)
 
 
-def run(*words: str | Path, **options: object) -> Result:
+def run(*words: str | Path, **options: Any) -> Result:
     return call(FAIRLOCK, "run", *words, **options)
 
 
@@ -186,11 +187,11 @@ def test_input_output_and_status() -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
 def test_signals_are_the_programs(number: signal.Signals) -> None:
     words = [FAIRLOCK, "run", "--", "sh", "-c", "echo $$; exec sleep 60"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+    with processes.start(words) as process:
         assert process.stdout is not None
         assert int(process.stdout.readline()) == process.pid
         process.send_signal(number)
-        assert process.wait(60) == -number
+        assert process.wait() == -number
 
 
 def test_signals_that_python_ignores_are_not_ignored() -> None:
@@ -211,7 +212,7 @@ def test_the_environment_stays(locale: dict[str, str]) -> None:
 # --- with other things in LD_PRELOAD ----------------------------------------------------------------------------------
 
 
-def preloaded(*words: str | Path, **options: object) -> list[str]:
+def preloaded(*words: str | Path, **options: Any) -> list[str]:
     done = run(*words, "--", "sh", "-c", 'echo "$LD_PRELOAD"', **options)
     return [word for word in output(done).split(":") if word]
 
@@ -246,8 +247,9 @@ def test_print_is_for_use_by_hand(who: Path) -> None:
 
 
 def test_a_name_that_is_no_text() -> None:
-    done = run("--lock", "twa", "--print", "--", "echo", b"\xff".decode(errors="surrogateescape"), text=False)
-    assert (done.returncode, done.stdout.split()[-1]) == (0, b"'\xff'")
+    name = b"\xff".decode(errors="surrogateescape")
+    done = run("--lock", "twa", "--print", "--", "echo", name, errors="surrogateescape")
+    assert (done.returncode, done.stdout.split()[-1]) == (0, f"'{name}'")
 
 
 def test_list_has_all_of_them() -> None:
@@ -259,7 +261,7 @@ def test_list_has_all_of_them() -> None:
 
 def test_a_full_disk_is_one_line() -> None:
     with Path("/dev/full").open("w") as full:
-        done = run("--list", capture_output=False, stdout=full, stderr=subprocess.PIPE)
+        done = run("--list", stdout=full)
     assert (done.returncode, done.stderr) == (1, "fairlock: cannot write the output: No space left on device\n")
 
 
@@ -536,7 +538,7 @@ if __name__ == "__main__":
 PATHS = "import sys; print(sys.path, sys.argv, sys.flags, 'sitecustomize' in sys.modules)"
 
 
-def run_python(*words: str | Path, **options: object) -> Result:
+def run_python(*words: str | Path, **options: Any) -> Result:
     """Not from the clone: there, the sources hide the package."""
     return run("--python", "--lock", "twa", "--", *words, **{"cwd": "/", **options})
 

@@ -8,13 +8,12 @@ import os
 import shlex
 import shutil
 import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
 
 from fairlock import lock_stats, paths, preload, symbols
@@ -35,7 +34,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
         program = folder / "-".join([name, *(option.strip("-") for option in options)])
         if not program.exists():
             command = ["cc", "-O1", "-g", "-pthread", SOURCES / f"{name}.c", "-o", program, *options]
-            subprocess.run(command, check=True, timeout=60)
+            processes.run(command, check=True)
         return program
 
     return make
@@ -53,10 +52,8 @@ class Runs:
         """Return the documents of all processes, children before their parents."""
         self.folder.mkdir()
         base = preload.environment(lock, base={**os.environ, **environment})
-        with_stats = {**preload.preloading(lock_stats.library(), base), "FAIRLOCK_STATS": str(self.folder / "out")}
-        done = subprocess.run(
-            [str(word) for word in command], env=with_stats, capture_output=True, text=True, timeout=60
-        )
+        settings = {**preload.preloading(lock_stats.library(), base), "FAIRLOCK_STATS": str(self.folder / "out")}
+        done = processes.run([str(word) for word in command], env=settings)
         assert done.returncode >= 0 or "kill" in command, done.stderr
         self.status, self.output = done.returncode, done.stdout
         found = [json.loads(file.read_text()) for file in self.folder.iterdir()]
@@ -151,7 +148,7 @@ def test_waits_are_counted(build: Build, runs: Runs, lock: str) -> None:
 def test_programs_see_no_difference(build: Build, runs: Runs, lock: str) -> None:
     program = build("outcomes")
     environment = preload.environment(lock)
-    plain = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=60, check=True)
+    plain = processes.run([program], env=environment, check=True)
     (process,) = runs(program, lock=lock)
     assert runs.output == plain.stdout
     assert plain.stdout.count("\n") == 50
@@ -239,7 +236,7 @@ def test_a_document_has_these_parts(build: Build, runs: Runs) -> None:
 def test_the_object_needs_libc_alone() -> None:
     def readelf(option: str) -> list[list[str]]:
         command = ["readelf", "-W", option, str(lock_stats.library())]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        done = processes.run(command, check=True)
         return [line.split() for line in done.stdout.splitlines()]
 
     needed = [words[-1] for words in readelf("-d") if "(NEEDED)" in words]
@@ -265,54 +262,79 @@ FAIRLOCK = [
 ]
 
 
-def run_with_stats(*command: str | Path, json_file: Path | None = None) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*FAIRLOCK, "--stats", *(["--json", str(json_file)] if json_file else []), "--", *map(str, command)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+def with_stats(*command: str | Path, json_file: Path | None = None) -> list[str]:
+    return [*FAIRLOCK, "--stats", *(["--json", str(json_file)] if json_file else []), "--", *map(str, command)]
+
+
+def run_with_stats(*command: str | Path, json_file: Path | None = None, text: str = "") -> processes.Result:
+    return processes.run(with_stats(*command, json_file=json_file), input=text, start_new_session=True)
+
+
+@contextlib.contextmanager
+def ready_with_stats(*command: str | Path) -> Iterator[processes.Process]:
+    """Yield the process once the program has printed that it is ready."""
+    with processes.start(with_stats(*command), start_new_session=True) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "ready\n"
+        yield running
 
 
 def test_run_prints_a_table_and_writes_a_file(build: Build, tmp_path: Path) -> None:
     done = run_with_stats(build("contended"), json_file=tmp_path / "stats.json")
-    output, errors = done.communicate(timeout=60)
-    assert (done.returncode, output) == (0, "")
-    (row,) = [line for line in errors.splitlines() if line.startswith("ledger")]
+    assert (done.returncode, done.stdout) == (0, "")
+    (row,) = [line for line in done.stderr.splitlines() if line.startswith("ledger")]
     line = 1 + (SOURCES / "contended.c").read_text().splitlines().index("  pthread_mutex_lock(&ledger);")
     assert row.split()[1:5] == ["deposit", f"(contended.c:{line})", "2", "50.00%"]
-    assert "calm" not in errors
+    assert "calm" not in done.stderr
     whole = json.loads((tmp_path / "stats.json").read_text())
     assert (whole["status"], len(whole["processes"])) == (0, 1)
     assert named(whole["processes"][0], "ledger")["contended"] == 1
 
 
 def test_run_passes_input_output_and_status_on() -> None:
-    done = run_with_stats("sh", "-c", "cat; echo error >&2; exit 7")
-    output, errors = done.communicate("text", timeout=60)
-    assert (done.returncode, output) == (7, "text")
-    assert errors.startswith("error\n")
-    assert "without contention" in errors
+    done = run_with_stats("sh", "-c", "cat; echo error >&2; exit 7", text="text")
+    assert (done.returncode, done.stdout) == (7, "text")
+    assert done.stderr.startswith("error\n")
+    assert "without contention" in done.stderr
 
 
 def test_run_tells_by_which_signal_the_program_ended() -> None:
     done = run_with_stats("sh", "-c", "kill -KILL $$")
-    assert "no statistics" in done.communicate(timeout=60)[1]
+    assert "no statistics" in done.stderr
     assert done.returncode == 128 + signal.SIGKILL
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGALRM])
 def test_run_hands_signals_to_the_program(number: signal.Signals) -> None:
     script = f"trap 'exit 9' {number.name[3:]}; echo ready; while :; do sleep 0.01; done"
-    before = signal.signal(number, signal.SIG_DFL)  # under nohup we ignore some, and so would it
-    running = run_with_stats("sh", "-c", script)
-    signal.signal(number, before)
-    assert running.stdout is not None
-    assert running.stdout.readline() == "ready\n"
-    running.send_signal(number)
-    running.communicate(timeout=60)
+    with ready_with_stats("sh", "-c", script) as running:
+        running.send_signal(number)
+        running.communicate()
+    assert running.returncode == 9
+
+
+# Waits until SIGHUP is pending, as if the parent got no processor time after it started the program.
+SLOW_START = """\
+import os, signal, sys, time
+from fairlock import cli
+start = os.posix_spawnp
+def start_slowly(*arguments, **settings):
+    child = start(*arguments, **settings)
+    while signal.SIGHUP not in signal.sigpending(): time.sleep(0.01)
+    return child
+os.posix_spawnp = start_slowly
+sys.exit(cli.main())
+"""
+
+
+def test_a_signal_just_after_the_start_reaches_the_program() -> None:
+    script = "trap 'exit 9' HUP; echo ready; while :; do sleep 0.01; done"
+    command = [sys.executable, "-c", SLOW_START, "run", "--stats", "--", "sh", "-c", script]
+    with processes.start(command) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "ready\n"
+        running.send_signal(signal.SIGHUP)
+        running.communicate()
     assert running.returncode == 9
 
 
@@ -326,13 +348,13 @@ def test_from_the_terminal_a_program_gets_one_interrupt(before: tuple[str, ...])
     """As Ctrl-C does, to all of its processes at once; and Python's are not in its way."""
     with on_terminal(*before, "sh", "-c", COUNTING) as (leader, child):
         os.write(leader, b"\x03")
-        assert status_of(child) == 41
+        assert processes.wait(child) == 41
 
 
 def test_the_end_of_the_terminal_is_told() -> None:
     with on_terminal("sh", "-c", COUNTING) as (leader, child):
         os.close(leader)
-        assert status_of(child) > 40
+        assert processes.wait(child) > 40
 
 
 @contextlib.contextmanager
@@ -345,53 +367,43 @@ def on_terminal(*command: str) -> Iterator[tuple[int, int]]:
         os.execv(sys.executable, [*FAIRLOCK, "--stats", "--", *command])
     os.close(follower)
     seen = b""
-    while b"ready" not in seen:
-        seen += os.read(leader, 1000)
+    with processes.watched(child):
+        while b"ready" not in seen:
+            seen += os.read(leader, 1000)
     yield leader, child
     with contextlib.suppress(OSError):
         os.close(leader)
 
 
-def status_of(child: int) -> int:
-    end = time.monotonic() + 60
-    while not (ended := os.waitpid(child, os.WNOHANG))[0]:
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    return os.waitstatus_to_exitcode(ended[1])
-
-
 def test_an_end_while_the_report_is_made_leaves_no_folder() -> None:
     slow = "import sys, time\nfrom fairlock import cli, lock_stats\n"
     slow += "lock_stats.collect = lambda folder: (print(folder, flush=True), time.sleep(60))\nsys.exit(cli.main())"
-    with subprocess.Popen(
-        [sys.executable, "-c", slow, "run", "--stats", "--", "true"], stdout=subprocess.PIPE, text=True
-    ) as running:
+    with processes.start([sys.executable, "-c", slow, "run", "--stats", "--", "true"]) as running:
         assert running.stdout is not None
         folder = Path(running.stdout.readline().strip())
         assert folder.is_dir()
         running.terminate()
-        assert running.wait(60) == 130
+        assert running.wait() == 130
     assert not folder.exists()
 
 
 def test_what_we_ignore_is_for_the_program_all_the_same() -> None:
     code = "import signal, sys, time; signal.signal(signal.SIGUSR2, lambda *_: sys.exit(9)); print('ready', flush=True)"
     before = signal.signal(signal.SIGUSR2, signal.SIG_IGN)
-    running = run_with_stats(sys.executable, "-c", f"{code}; time.sleep(60)")
-    signal.signal(signal.SIGUSR2, before)
-    assert running.stdout is not None
-    assert running.stdout.readline() == "ready\n"
-    running.send_signal(signal.SIGUSR2)
-    running.communicate(timeout=60)
+    try:
+        with ready_with_stats(sys.executable, "-c", f"{code}; time.sleep(60)") as running:
+            running.send_signal(signal.SIGUSR2)
+            running.communicate()
+    finally:
+        signal.signal(signal.SIGUSR2, before)
     assert running.returncode == 9
 
 
 def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     done = run_with_stats("echo", "started", json_file=tmp_path / "nowhere" / "stats.json")
-    output, errors = done.communicate(timeout=60)
-    assert (done.returncode, output) == (2, "")
-    assert errors.startswith("fairlock: cannot write ")
-    assert errors.count("\n") == 1
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("fairlock: cannot write ")
+    assert done.stderr.count("\n") == 1
 
 
 def test_without_statistics_nothing_is_preloaded_for_them() -> None:
@@ -401,17 +413,16 @@ def test_without_statistics_nothing_is_preloaded_for_them() -> None:
 
 
 def test_a_file_that_cannot_be_written_is_told_before_or_leaves_the_status(tmp_path: Path) -> None:
-    with run_with_stats("true", json_file=tmp_path) as folder:
-        assert folder.wait(60) == 2
-    with run_with_stats("sh", "-c", "exit 3", json_file=Path("/dev/full")) as full:
-        assert "cannot write /dev/full: No space left" in full.communicate(timeout=60)[1]
+    assert run_with_stats("true", json_file=tmp_path).returncode == 2
+    full = run_with_stats("sh", "-c", "exit 3", json_file=Path("/dev/full"))
+    assert "cannot write /dev/full: No space left" in full.stderr
     assert full.returncode == 3
 
 
 @pytest.mark.parametrize("where", ["/dev/full", "&-"])
 def test_a_report_that_cannot_be_printed_leaves_output_and_status(where: str) -> None:
     words = shlex.join([*FAIRLOCK, "--stats", "--", "sh", "-c", "exit 3"])
-    done = subprocess.run(["sh", "-c", f"exec {words} 2>{where}"], capture_output=True, text=True, timeout=60)
+    done = processes.run(["sh", "-c", f"exec {words} 2>{where}"])
     assert (done.returncode, done.stdout) == (3, "")
 
 
@@ -424,8 +435,8 @@ def test_a_report_that_cannot_be_printed_leaves_output_and_status(where: str) ->
     ],
 )
 def test_a_program_that_tampers_with_the_folder(deed: str, told: str) -> None:
-    with run_with_stats("sh", "-c", f"folder=${{FAIRLOCK_STATS%/*}}; {deed}; exit 3") as done:
-        assert told in done.communicate(timeout=60)[1]
+    done = run_with_stats("sh", "-c", f"folder=${{FAIRLOCK_STATS%/*}}; {deed}; exit 3")
+    assert told in done.stderr
     assert done.returncode == 3
 
 
@@ -435,15 +446,15 @@ def test_a_process_whose_number_another_had_before(runs: Runs) -> None:
 
 
 def test_files_that_may_not_grow_are_not_the_programs_end() -> None:
-    with run_with_stats("bash", "-c", "ulimit -f 0; exec sh -c 'exit 3'") as done:
-        assert "no statistics" in done.communicate(timeout=60)[1]
+    done = run_with_stats("bash", "-c", "ulimit -f 0; exec sh -c 'exit 3'")
+    assert "no statistics" in done.stderr
     assert done.returncode == 3
 
 
 def test_a_symbol_without_a_size_names_nothing(tmp_path: Path) -> None:
     source, library = tmp_path / "unsized.s", tmp_path / "unsized.so"
     source.write_text(".globl _Z3fooii\n_Z3fooii: ret\n")
-    subprocess.run(["cc", "-shared", "-nostdlib", source, "-o", library], check=True)
-    printed = subprocess.run(["nm", "-C", library], capture_output=True, text=True, check=True).stdout
+    processes.run(["cc", "-shared", "-nostdlib", source, "-o", library], check=True)
+    printed = processes.run(["nm", "-C", library], check=True).stdout
     assert "T foo(int, int)" in printed
     assert symbols.names(str(library), [int(printed.split(" T foo")[0].split()[-1], 16)]) == {}

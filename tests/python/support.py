@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import pathlib
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
+
+import processes
 
 import fairlock
 
@@ -122,7 +123,7 @@ def run_python(code: str, *arguments: str, timeout: float = 300, options: Iterab
     The time is for a busy machine: forty algorithms whose threads all spin take a minute beside four others.
     """
     command = [sys.executable, "-X", "faulthandler", *options, "-c", code, *arguments]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=timeout, cwd=tempfile.gettempdir())
+    ended = processes.run(command, timeout=timeout, cwd=tempfile.gettempdir())
     assert (ended.returncode, ended.stderr) == (0, ""), f"status {ended.returncode}\n{ended.stdout}\n{ended.stderr}"
     return ended.stdout
 

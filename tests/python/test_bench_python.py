@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
+import processes
 import pytest
 
 
-def bench(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def bench(*arguments: str, cwd: Path) -> processes.Result:
     program = Path(sys.executable).with_name("fairlock")
-    return subprocess.run([program, "bench", *arguments], cwd=cwd, capture_output=True, text=True, timeout=300)
+    return processes.run([program, "bench", *arguments], cwd=cwd, timeout=300)
 
 
 def test_rows_and_json(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_without_pyperf(tmp_path: Path) -> None:
     """Said before anything is measured."""
     code = "import sys; sys.modules['pyperf'] = None; from fairlock.cli import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-P", "-c", code, "bench", "python", "--only=uncontended"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = processes.run(command, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == "fairlock: the uncontended rows need pyperf: pip install 'fairlock[lab]'\n"
 

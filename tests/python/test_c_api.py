@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
 import sysconfig
 import threading
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import processes
 import pytest
 
 import fairlock
@@ -24,7 +24,7 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     built = tmp_path_factory.mktemp("extension") / "account.so"
     includes = [f"-I{sysconfig.get_path('include')}", f"-I{include_dir()}"]
     command = [os.environ.get("CC", "cc"), "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", *includes]
-    subprocess.run([*command, str(SOURCE), "-o", str(built)], check=True)
+    processes.run([*command, str(SOURCE), "-o", str(built)], check=True)
     spec = importlib.util.spec_from_file_location("account", built)
     assert spec is not None
     assert spec.loader is not None

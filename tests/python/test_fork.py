@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import processes
 import pytest
 from support import POLICIES, eventually, free_threaded, settle
 
@@ -47,7 +48,7 @@ def in_child(work: Callable[[], None]) -> None:
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
-        signal.alarm(60)
+        signal.alarm(120)  # in case the parent is gone and cannot give up on this process
         sys.setswitchinterval(0.005)
         try:
             work()
@@ -55,7 +56,7 @@ def in_child(work: Callable[[], None]) -> None:
         except BaseException as error:
             os.write(2, f"in the child: {error!r}\n".encode())
             os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert processes.wait(child) == 0
 
 
 def start(count: int, work: Callable[[], object]) -> list[threading.Thread]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
+
+import processes
 
 from .trial import PATIENCE, Program, Trial, number
 
@@ -35,7 +36,7 @@ def find(version: str) -> tuple[str, str]:
     places = [Path(folder) / name for folder in os.get_exec_path()]
     for file in [*places, *pyenv.glob(f"versions/{version}.*/bin/{name}")]:
         if os.access(file, os.X_OK):
-            told = subprocess.run([file, "-c", WITH_TESTS], capture_output=True, text=True, timeout=PATIENCE)
+            told = processes.run([file, "-c", WITH_TESTS], timeout=PATIENCE)
             if told.returncode == 0:
                 exact, executable = told.stdout.strip().split(maxsplit=1)
                 return exact, executable

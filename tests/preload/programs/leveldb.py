@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
+
+import processes
 
 from fairlock import preload
 from fairlock.paths import bench_program
@@ -22,8 +23,8 @@ def run(trial: Trial) -> str:
     return f"{metrics['throughput']:.0f} reads/s"
 
 
-def ask_version() -> subprocess.CompletedProcess[str]:
-    return subprocess.run([bench_program(), "leveldb", "--version"], capture_output=True, text=True, timeout=30)
+def ask_version() -> processes.Result:
+    return processes.run([bench_program(), "leveldb", "--version"], timeout=30)
 
 
 def unusable() -> str:

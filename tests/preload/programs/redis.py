@@ -21,7 +21,7 @@ def run(trial: Trial) -> str:
         return trial.help_with("redis-cli", "-e", "-s", socket, *words).strip()
 
     load = f"redis-benchmark -s {socket} --threads 2 -c 32 -P 16 -q -n {requests}".split()
-    with trial.server(server, *settings.split(), *threads.split(), ready=lambda: ask("ping") == "PONG"):
+    with trial.server(server, *settings.split(), *threads.split(), ready=lambda: ask("ping") == "PONG") as pid:
         output = trial.run(*load, "-t", "set,get,incr,lpush")
         rate = number(r"INCR: ([\d.]+) requests per second", output)
         demand(ask("get", "counter:__rand_int__"), str(requests), "the benchmark's counter")
@@ -31,7 +31,8 @@ def run(trial: Trial) -> str:
         ask("bgrewriteaof")
         ask("unlink", "mylist")
         trial.run(*load, "-t", "incr")
-        wait_for(lambda: "aof_rewrite_in_progress:0" in ask("info", "persistence"), "no end of the child that saves")
+        saved = "aof_rewrite_in_progress:0"
+        wait_for(lambda: saved in ask("info", "persistence"), "no end of the child that saves", pid)
         demand("aof_last_bgrewrite_status:ok" in ask("info", "persistence"), True, "the child has saved")
         ask("debug", "reload")
         ask("debug", "loadaof")

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import processes
+
 from fairlock import preload
 from fairlock.bench.process import SampleError, end
 from fairlock.bench.process import run as run_to_end
@@ -66,7 +68,7 @@ def attempt(program: Program, lock: str, waiting: str = preload.DEFAULT_WAITING,
         Path(folder).chmod(0o755)
         try:
             figure = program.run(Trial(lock, waiting, Path(folder), thorough))
-        except (FailedError, SampleError, OSError) as error:
+        except (FailedError, SampleError, OSError, processes.HungError) as error:
             return Result(time.monotonic() - begin, failure=str(error))
     return Result(time.monotonic() - begin, figure)
 
@@ -87,7 +89,14 @@ class Trial:
     def run(self, *words: object, limit: float = LIMIT, complaint: str = "", **environment: str) -> str:
         """Run a program to its end under the lock; return what it printed. A complaint is what tells why it failed."""
         seen = Seen(self)
-        ended = run_to_end(self.command(words), limit, env={**os.environ, **environment}, look=seen.wait)
+        with contextlib.ExitStack() as stack:
+
+            def look(pid: int) -> None:
+                stack.enter_context(processes.watched(pid, limit))
+                seen.wait(pid)
+
+            # The watch kills the program first, and reports what the program was doing.
+            ended = run_to_end(self.command(words), limit + 10, env={**os.environ, **environment}, look=look)
         if ended.status != 0:
             complaints = re.findall(complaint, ended.output + ended.errors, re.MULTILINE) if complaint else []
             why = "; ".join(complaints) or last_line(ended.errors or ended.output)
@@ -107,7 +116,7 @@ class Trial:
         """Have a server under the lock, as soon as it is ready, until it is told to end: it must do that, too."""
         log = self.folder / "log"
         with log.open("wb") as output:
-            process = subprocess.Popen(
+            process = processes.Process(
                 self.command(words), stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
             )
 
@@ -123,7 +132,7 @@ class Trial:
             return FailedError(f"{failure(words, process.returncode)}: {last_line(log.read_text(errors='replace'))}")
 
         try:
-            wait_for(lambda: ended() or answers(), f"no answer from {words[0]}")
+            wait_for(lambda: ended() or answers(), f"no answer from {words[0]}", process.pid)
             if ended():
                 raise failed()
             seen = Seen(self)
@@ -133,7 +142,7 @@ class Trial:
             if ended():
                 raise failed()
             process.terminate()
-            wait_for(ended, f"no end of {words[0]} after SIGTERM")
+            wait_for(ended, f"no end of {words[0]} after SIGTERM", process.pid)
             if process.returncode not in (0, -signal.SIGTERM):
                 raise failed()
         finally:
@@ -165,11 +174,13 @@ class Seen:
             raise FailedError(f"{words[0]} was never seen with {self._file} in memory")
 
 
-def wait_for(done: Callable[[], bool], complaint: str, limit: float = PATIENCE) -> None:
-    until = time.monotonic() + limit
+def wait_for(done: Callable[[], bool], complaint: str, pid: int) -> None:
+    """Wait until `done` returns true. If that takes too long, fail with the complaint and what the process is doing."""
+    until = time.monotonic() + PATIENCE
     while not done():
         if time.monotonic() > until:
-            raise FailedError(f"{complaint} within {limit:.0f} s")
+            doing = "\n".join(map(processes.describe, processes.tree(pid)))
+            raise FailedError(f"{complaint} within {PATIENCE:.0f} s:\n{doing}")
         time.sleep(0.02)
 
 
@@ -197,6 +208,6 @@ def last_line(text: str) -> str:
 
 def version_of(*words: str) -> str:
     """Return the version that a program tells."""
-    printed = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE).stdout
+    printed = processes.run(words, timeout=PATIENCE).stdout
     found = re.search(r"\d+(\.\d+)+", printed)
     return found[0] if found else "unknown"
