@@ -112,7 +112,8 @@ class Capacitor {
       if (const auto inner = inner_.try_acquire()) return episode(*inner, none);
     const auto lane = choose();
     if (lane != none) gates_[lane].semaphore.acquire();
-    return episode(inner_.acquire(), lane);
+    Arrival arrival{*this, lane};
+    return arrival.enter(inner_.acquire());
   }
 
   void release(Episode mine) {
@@ -130,9 +131,8 @@ class Capacitor {
     const bool arrives = knobs_.skip.times == 0 && !O.activate && O.lanes == 1;
     // Of a lock whose nodes circulate only those in line may look at a node.
     if ((!Inner::properties.nodes_circulate && inner_.locked()) || (arrives && !gates_[0].semaphore.try_acquire())) return std::nullopt;
-    const auto lane = arrives ? 0 : none;
-    if (const auto inner = inner_.try_acquire()) return episode(*inner, lane);
-    depart(lane);
+    Arrival arrival{*this, arrives ? 0 : none};
+    if (const auto inner = inner_.try_acquire()) return arrival.enter(*inner);
     return std::nullopt;
   }
 
@@ -144,8 +144,8 @@ class Capacitor {
       if (const auto inner = inner_.try_acquire()) return episode(*inner, none);
     const auto lane = choose();
     if (lane != none && !gates_[lane].semaphore.acquire_until(until)) return std::nullopt;
-    if (const auto inner = inner_.acquire_until(until)) return episode(*inner, lane);
-    depart(lane);  // a platoon with a member who never departs would never close
+    Arrival arrival{*this, lane};
+    if (const auto inner = inner_.acquire_until(until)) return arrival.enter(*inner);
     return std::nullopt;
   }
 
@@ -170,6 +170,22 @@ class Capacitor {
     void fields(V&& visit) const {
       semaphore.fields(visit);
       departures.fields(visit);
+    }
+  };
+
+  // Departs in its destructor unless it has entered, even if the inner acquire throws: a platoon with
+  // a member that never departs would never close.
+  struct Arrival {
+    Capacitor& capacitor;
+    const unsigned lane;
+    bool entered = false;
+
+    Episode enter(const typename Inner::Episode& inner) {
+      entered = true;
+      return episode(inner, lane);
+    }
+    ~Arrival() {
+      if (!entered) capacitor.depart(lane);
     }
   };
 

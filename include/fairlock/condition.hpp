@@ -33,7 +33,11 @@ class Condition {
   Condition(const Condition&) = delete;
   Condition& operator=(const Condition&) = delete;
 
-  // The caller holds the lock, and has it again afterwards, in every case. False: `until` came before a notification.
+  // The caller holds the lock, and has it again afterwards. False: `until` came before a notification.
+  //
+  // If the lock allocates, taking it again may throw std::bad_alloc, and the caller then does not hold
+  // it. This happens only to a thread without a spare element, such as the first user of a `clh` lock:
+  // the element of its first episode stays with the lock.
   template <EpisodicLock L, Until U>
   bool wait_until(L& lock, typename L::Episode& episode, const U& until) {
     return wait_between([&] { lock.release(episode); }, [&] { episode = lock.acquire(); }, until);

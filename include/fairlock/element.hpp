@@ -3,6 +3,12 @@
 // PerThread gives every thread one element: nothing to allocate, but only the thread that acquired may release, and it
 // must not arrive again at a lock that it holds. PerEpisode takes an element for each episode from a free list of the
 // thread and gives it back to whichever thread releases, so any thread may.
+//
+// Only take() allocates. Every lock takes its element before it touches its own words, so an acquire
+// that throws std::bad_alloc leaves the lock as it was.
+//
+// give() never allocates, because it is part of release. A thread that has released but never acquired
+// has no list that is freed at its exit, so give() frees the element at once.
 #pragma once
 
 #include <fairlock/platform.hpp>
@@ -23,9 +29,7 @@ template <class T>
 struct Spares {
   static constexpr unsigned most = 64;  // a thread that releases what others acquire would collect them without end
   T* top;
-  unsigned count;
-  bool kept;  // the platform will empty this list when the thread ends
-  bool over;  // the thread is ending: free at once, keep nothing
+  unsigned room;  // how many more elements fit; 0 until the list is registered to be freed at thread exit
 };
 
 template <Platform P, class T>
@@ -34,33 +38,33 @@ struct PerEpisode {
     auto& spares = P::template local<Spares<T>>();
     if (T* element = spares.top) [[likely]] {
       spares.top = element->next_spare;
-      --spares.count;
+      ++spares.room;
       return element;
     }
-    return P::template create<T>();
+    return create(spares);
   }
 
   static void give(T* element) {
     auto& spares = P::template local<Spares<T>>();
-    if (!spares.kept) [[unlikely]] {
-      if (!spares.over) {
-        spares.kept = true;
-        P::keep(&free_all, &spares);  // frees at once, and so says `over`, where the thread has done its exit work
-      }
-      if (spares.over) return P::destroy(element);
-    }
-    if (spares.count == spares.most) [[unlikely]] return P::destroy(element);
+    if (spares.room == 0) [[unlikely]] return P::destroy(element);
     element->next_spare = spares.top;
     spares.top = element;
-    ++spares.count;
+    --spares.room;
   }
 
  private:
+  [[gnu::noinline]] static T* create(Spares<T>& spares) {
+    T* const element = P::template create<T>();
+    if (spares.room == 0) {
+      spares.room = spares.most;  // before keep(), which may allocate: malloc may use one of our locks
+      P::keep(&free_all, &spares);  // too late in the thread, this calls free_all at once, and room becomes 0 again
+    }
+    return element;
+  }
+
   static void free_all(void* list) {
     auto& spares = *static_cast<Spares<T>*>(list);
-    spares.kept = false;
-    spares.over = true;
-    spares.count = 0;
+    spares.room = 0;
     while (T* element = spares.top) {
       spares.top = element->next_spare;
       P::destroy(element);

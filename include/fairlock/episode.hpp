@@ -3,6 +3,9 @@
 // An episode is one acquire-release pair and the value that carries it from one to the other. It lives where its user
 // keeps it: in the lock body (Mutex, which makes a C++ Lockable of any lock), or on the stack (Guard and with()).
 // Passing it through the body costs a store to a line that others want; a lock without context has an empty episode.
+//
+// Acquiring a lock that allocates (Properties::allocates) may throw std::bad_alloc. The lock is then
+// unchanged, and the thread is not in line. Releasing a lock neither allocates nor throws.
 #pragma once
 
 #include <chrono>

@@ -27,7 +27,8 @@
 //   advance(word, from)                    add one to a word of the thread's own, unless a signal handler has just done so: then false
 //   scoped<T>                              a T of the current scope that other threads may see, behind * and ->
 //   create<T>() / destroy(T*)              an object that outlives the call and may circulate between threads
-//   keep(free, spare)                      at this thread's exit, free(spare); called once per kind of object
+//   keep(free, spare)                      call free(spare) at this thread's exit, or now if that is too late; at most
+//                                          once for each kind of object
 //   self()                                 a small number of the calling thread, below max_threads (or equal: none left)
 //   serial()                               a number of the calling thread that no other thread has, nor will have; not 0
 //   random(), cpu(), node()                deterministic where time is simulated
@@ -36,6 +37,9 @@
 //   identity(object)                       what stands for the object in a table: no other has it, and no hapax is equal to it
 //   domain()                               the place of what locks share
 //   stop(who, what)                        a broken promise of the caller: say so, and end
+//
+// create, keep and self may allocate, and create may throw std::bad_alloc. An algorithm calls them only
+// in acquire, before it touches the words of the lock, and never in release.
 #pragma once
 
 #include <atomic>
@@ -103,7 +107,7 @@ concept Platform = AtomicOf<typename P::template atomic<std::uint64_t>, std::uin
                      { P::template local<std::uint64_t>() } -> std::same_as<std::uint64_t&>;
                      { P::advance(P::template local<std::uint64_t>(), 1u) } -> std::same_as<bool>;
                      { P::self() } -> std::convertible_to<unsigned>;
-                     { P::serial() } -> std::same_as<std::uint32_t>;
+                     { P::serial() } -> std::same_as<std::uint64_t>;
                      { P::random() } -> std::convertible_to<std::uint64_t>;
                      { P::chance(Chance{}) } -> std::same_as<bool>;
                      { P::cpu() } -> std::convertible_to<unsigned>;

@@ -5,7 +5,7 @@
 //   field      holds                                                                      written by
 //   alive      the generation; 0 in a new process; `busy` while that sets itself up       whoever is first in a process
 //   last_      the generation of this process or, before it has one, of its parent        the same
-//   forker_    the serial of the thread that forked, or 0                                 the same
+//   forker_    the owner_number() of the thread that forked, or 0                         the same
 //   a stamp    0: never used; a generation; with `busy` while its object is made anew     whoever uses the object first
 //
 // alive is on a page that the kernel clears for a child. So the child finds out by itself, whatever made it (fork, _Fork, clone),
@@ -73,7 +73,7 @@ class Generations {
     } else {
       after_fork_in_child<P>();
       Pool::after_fork();
-      forker_ = P::serial();
+      forker_ = P::owner_number();
     }
     last_ = last_ + 1 == busy ? 1 : last_ + 1;
     page_.alive.store(last_, std::memory_order_release);

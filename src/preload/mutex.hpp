@@ -3,7 +3,7 @@
 //   at   field       holds                                                       written by
 //    0   lock        the lock of the catalogue                                   its algorithm
 //   16   kind        glibc's: its low two bits are the type                      init; destroy (-1)
-//   20   owner       the serial of the thread that has it, or 0                  the owner
+//   20   owner       the owner_number() of the thread that has it, or 0          the owner
 //   24   episode     the owner's, or where it is                                 the owner
 //   32   count       how often a recursive one is locked                         the owner
 //   36   stamp       the generation of the process that used it last             generation.hpp
@@ -113,9 +113,9 @@ class Mutex {
   }
 
   [[gnu::always_inline]] int unlock(bool will_come_back = false) {
-    check();
+    if (!prepare()) [[unlikely]] return glibc::pthread_mutex_unlock(original());
     if (knows_owner()) [[unlikely]] {
-      if (owner_.load(order::relaxed) != P::serial()) return EPERM;
+      if (owner_.load(order::relaxed) != P::owner_number()) return EPERM;
       if (type() == PTHREAD_MUTEX_RECURSIVE && --count_ != 0) return 0;
     } else if (owner_.load(order::relaxed) == 0) {
       return 0;  // nobody has it: glibc does not mind, and the line must not move
@@ -159,7 +159,7 @@ class Mutex {
   // Of a thread that may have it already: the result, or nothing if it has not.
   std::optional<int> relock(int forbidden) {
     if (!knows_owner()) [[likely]] return std::nullopt;
-    if (owner_.load(order::relaxed) != P::serial()) return std::nullopt;
+    if (owner_.load(order::relaxed) != P::owner_number()) return std::nullopt;
     if (type() == PTHREAD_MUTEX_ERRORCHECK) return forbidden;
     if (count_ == ~0u) return EAGAIN;
     ++count_;
@@ -168,7 +168,7 @@ class Mutex {
 
   void enter(const typename L::Episode& episode) {
     episode_.put(episode);
-    owner_.store(P::serial(), order::relaxed);
+    owner_.store(P::owner_number(), order::relaxed);
     if (type() == PTHREAD_MUTEX_RECURSIVE) count_ = 1;
   }
 

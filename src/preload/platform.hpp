@@ -130,6 +130,15 @@ struct PosixWaiting : Base {
   static void keep(void (*free)(void*), void* spare) { Keeper::keep(free, spare); }
   static unsigned self() { return Base::max_threads; }  // a number would have to be given back: no lock here wants one
 
+  // A number of the calling thread that fits the 32 bits that glibc's mutex has for its owner. Never 0.
+  // Two threads have the same number only if 2^32 - 2 other threads took a number in between, which
+  // matters only while both live.
+  static std::uint32_t owner_number() {
+    auto& number = Base::template local<OwnerNumber>().number;
+    if (number == 0) number = static_cast<std::uint32_t>((Base::serial() - 1) % 0xFFFF'FFFF) + 1;
+    return number;
+  }
+
   template <class A, Until U>
   static bool park(const A& word, std::uint64_t value, const U& until) {
     if constexpr (requires { until.until; }) return park_until(word, value, until.until, until.deadline());  // a wait of limited patience
@@ -137,6 +146,8 @@ struct PosixWaiting : Base {
   }
 
  private:
+  struct OwnerNumber { std::uint32_t number; };
+
   template <class A, Until U>
   static bool park_until(const A& word, std::uint64_t value, const U& until, std::uint64_t sooner) {
     if constexpr (std::same_as<U, Wait>)

@@ -73,7 +73,7 @@ class ClhLock {
   }
 
   void release(Episode episode) {
-    if (episode.before) Nodes::give(episode.before);
+    if (episode.before) Nodes::give(episode.before);  // must not throw, because the lock is still held
     P::publish(episode.mine->state, free());
   }
 
@@ -97,7 +97,7 @@ class ClhLock {
   // look(): the state of the node before us, and busy if we do not want to wait any longer.
   template <class F>
   std::optional<Episode> arrive(const F& look) {
-    Node* const mine = Nodes::take();
+    Node* const mine = Nodes::take();  // may throw, so it comes before we stand in line
     mine->state.init(busy());
     Node* const before = tail_.exchange(mine, order::acq_rel);
     if (before == nullptr || before->state.load(order::acquire) == free()) [[likely]] return Episode{mine, before};

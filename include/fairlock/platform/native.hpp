@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <optional>
 #include <type_traits>
 
@@ -152,23 +153,15 @@ struct NativeMemory {
   template <class T>
   static void destroy(T* object) { delete object; }
 
-  // Objects that are destroyed even later may still use locks: what they would keep is freed at once.
-  static void keep(void (*free)(void*), void* spare) {
-    struct AtExit {
-      ~AtExit() {
-        auto& kept = local<KeptList>();
-        kept.over = true;
-        while (Kept* const first = kept.first) {
-          kept.first = first->next;
-          first->free(first->spare);
-          delete first;
-        }
-      }
-    };
+  // Allocates nothing: the record is thread-local, one for each kind of object. Objects that are destroyed
+  // after the exit work may still use locks: their spares are freed at once.
+  template <class T>
+  static void keep(void (*free)(void*), T* spare) {
+    if (!has_exit_work()) return free(spare);
     auto& kept = local<KeptList>();
-    if (kept.over) return free(spare);
-    static thread_local AtExit at_exit;
-    kept.first = new Kept{free, spare, kept.first};
+    auto& record = local<KeptOf<T>>().record;
+    record = {free, spare, kept.first};
+    kept.first = &record;
   }
 
   static constexpr const DomainOptions& options() { return options_; }
@@ -191,16 +184,16 @@ struct NativeMemory {
     }
   }
 
-  // The lowest free number, for as long as the thread lives; max_threads when all are taken, and at the very end of
-  // the thread.
+  // The lowest free number, for as long as the thread lives. max_threads if all are taken, at the very end of the
+  // thread, and while memory is exhausted.
   static unsigned self() {
     const unsigned known = local<SmallNumber>().plus_one;
     return known != 0 ? known - 1 : claim_number();
   }
 
-  static std::uint32_t serial() {
+  static std::uint64_t serial() {
     auto& serial = local<Serial>().number;
-    while (serial == 0) serial = static_cast<std::uint32_t>(domain().serials.fetch_add(1, order::relaxed) + 1);
+    if (serial == 0) serial = domain().serials.fetch_add(1, order::relaxed) + 1;
     return serial;
   }
 
@@ -234,17 +227,44 @@ struct NativeMemory {
 
  private:
   struct SmallNumber { unsigned plus_one; };
-  struct Serial { std::uint32_t number; };
+  struct Serial { std::uint64_t number; };
   struct RandomState { std::uint64_t state; };
   struct Kept {
     void (*free)(void*);
     void* spare;
     Kept* next;
   };
+  template <class T>
+  struct KeptOf { Kept record; };
   struct KeptList {
     Kept* first;
-    bool over;  // the thread is ending, and has freed what it kept
+    bool registered;  // ExitWork will run when the thread ends
+    bool over;        // ExitWork has begun
   };
+
+  struct ExitWork {
+    ~ExitWork() {
+      auto& kept = local<KeptList>();
+      kept.over = true;
+      while (const Kept* const first = kept.first) {
+        kept.first = first->next;
+        first->free(first->spare);
+      }
+    }
+  };
+
+  // Whether the thread will free what it keeps. False at the very end of the thread, and while memory is
+  // exhausted: glibc allocates memory to register a destructor, and aborts if it gets none. So we first
+  // try to allocate more than glibc needs.
+  static bool has_exit_work() {
+    auto& kept = local<KeptList>();
+    if (kept.registered) [[likely]] return !kept.over;
+    void* const memory = ::operator new(page, std::nothrow);
+    if (memory == nullptr) return false;
+    ::operator delete(memory);
+    static thread_local ExitWork exit_work;
+    return kept.registered = true;
+  }
 
 #if defined(__linux__)
   static unsigned place(unsigned* node) {
@@ -256,7 +276,7 @@ struct NativeMemory {
 
   [[gnu::noinline]] static unsigned claim_number() {
     auto& taken = domain().threads;
-    if (local<KeptList>().over) return max_threads;  // nobody would give the number back
+    if (!has_exit_work()) return max_threads;  // the thread could not give the number back
     for (unsigned i = 0; i < max_threads; ++i) {
       const auto bit = std::uint64_t{1} << (i % 64);
       if (taken[i / 64].load(order::relaxed) & bit) continue;

@@ -12,8 +12,10 @@
 #include <chrono>
 #include <climits>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <new>
 
 #if defined(__linux__)
 #include <linux/futex.h>
@@ -61,10 +63,15 @@ struct alignas(128) ParkingBucket {
   std::mutex mutex;
   std::condition_variable changed;
 };
-// Never destroyed: threads may still sleep when the program ends.
+// Never destroyed, because threads may still sleep when the program ends. Not allocated, because the
+// first call may come from a release.
+struct ParkingBuckets {
+  ParkingBucket buckets[64];
+};
 [[gnu::visibility("default")]] inline ParkingBucket* parking_buckets() {
-  static ParkingBucket* const buckets = new ParkingBucket[64];
-  return buckets;
+  alignas(ParkingBuckets) static std::byte memory[sizeof(ParkingBuckets)];
+  static ParkingBuckets* const all = new (memory) ParkingBuckets;
+  return all->buckets;
 }
 
 struct PortableParking {

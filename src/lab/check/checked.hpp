@@ -175,7 +175,7 @@ struct CheckedMemory {
     const unsigned thread = World::current().self();
     return thread < options().threads ? thread : max_threads;
   }
-  static std::uint32_t serial() { return World::current().self() + 1; }
+  static std::uint64_t serial() { return World::current().self() + 1; }
   static unsigned cpu() { return World::current().self(); }
   static unsigned node() { return World::current().self() / 2; }
   static std::uint64_t random() {
