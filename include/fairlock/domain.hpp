@@ -68,8 +68,7 @@ struct Domain {
   };
 
   struct LeftEntry {
-    Word state, key, value;
-    typename Memory::template atomic<std::uint32_t> who;
+    Word state, key, value, serial;
   };
   static constexpr unsigned left_size = Memory::left_size;
 
@@ -102,7 +101,7 @@ struct Domain {
       visit("left.state", i, left[i].state);
       visit("left.key", i, left[i].key);
       visit("left.value", i, left[i].value);
-      visit("left.who", i, left[i].who);
+      visit("left.serial", i, left[i].serial);
     }
     for (unsigned i = 0; i < Memory::max_threads; ++i) {
       visit("queue.next", i, queue_nodes[i].next);

@@ -52,7 +52,15 @@ struct FarWaiting {
     return Threshold == 0 || P::await_until(grant, admitted, until, order::acquire, key).has_value();
   }
 
-  // After a seq_cst fence: pokes those whom `count` more permits, the first for ticket `first`, concern. The line may be gone.
+  // Pokes the waiters that must know that `count` tickets from `first` on were admitted. Called after the RMW that
+  // admitted them. The line may be gone.
+  static void poke_after_rmw(const void* owner, std::uint64_t first, std::uint64_t count) {
+    // A waiter announces its sleep and then reads the grant; we wrote the grant and then look for sleeping waiters.
+    if constexpr (where == Far::chain || where == Far::futex) P::fence_after_rmw();
+    poke(owner, first, count);
+  }
+
+  // The same. Called after a write and, where waiters may sleep, a seq_cst fence.
   static void poke(const void* owner, std::uint64_t first, std::uint64_t count) {
     if constexpr (where == Far::chain) {
       const auto all = std::min<std::uint64_t>(count + Threshold, P::slots());  // so many keys visit every chain
@@ -68,7 +76,7 @@ struct FarWaiting {
   }
 
  private:
-  // Far::futex: the lowest bit says that somebody sleeps here, so that a poke knows whether to call the kernel.
+  // Far::futex: the lowest bit says that a waiter sleeps here, so that a poke knows whether to call the kernel.
   static constexpr std::uint64_t asleep = 1, one_poke = 2;
 
   static auto& slot(std::uint32_t salt, std::uint64_t ticket) {
@@ -85,8 +93,9 @@ struct FarWaiting {
     } else {
       auto& counter = P::domain().counters[index];
       if constexpr (where == Far::futex) {
-        // Whoever is about to sleep sees our grant (below).
-        if ((counter.load(order::relaxed) & asleep) != 0) [[unlikely]] wake(counter);
+        // A waiter that has not yet set the bit will see our grant before it sleeps (below).
+        const auto now = counter.load(order::relaxed);
+        if ((now & asleep) != 0) [[unlikely]] wake(counter, now);
       } else {
         counter.fetch_add(one_poke, order::release);
       }
@@ -97,10 +106,13 @@ struct FarWaiting {
     for (std::uint32_t i = 0; i < P::slots(); ++i) poke_slot(i);
   }
 
+  // One RMW counts the poke and clears the bit, so no value recurs. Between two RMWs, a waiter could read the new count
+  // with the bit still set. Once another waiter had set the cleared bit again, the word would have that value again,
+  // and the first waiter would fall asleep although it was admitted.
   template <class Slot>
-  [[gnu::noinline]] static void wake(Slot& far) {
-    far.fetch_add(one_poke, order::release);
-    if (far.fetch_and(~asleep, order::relaxed) & asleep) P::unpark(&far);
+  [[gnu::noinline]] static void wake(Slot& far, std::uint64_t now) {
+    while ((now & asleep) != 0)
+      if (far.compare_exchange(now, now - asleep + one_poke, order::release)) return P::unpark(&far);
   }
 
   template <class Slot, class Near, Until U>

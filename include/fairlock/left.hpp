@@ -1,7 +1,7 @@
 // Left: the domain's table of those who abandoned a line that goes on without them.
 //
 //   who leaves      key                     value
-//   a ticket        the line's identity     the ticket; `who` left it
+//   a ticket        the line's identity     the ticket; `serial` is the thread that left it
 //   a hapax         the hapax               the hapax that it waited for
 //
 //   field      holds                                                  written by
@@ -35,7 +35,7 @@ class Left {
     Entry* entry;
     std::uint64_t state;  // as it was
     std::uint64_t value;
-    std::uint32_t who;
+    std::uint64_t serial;
   };
 
   // --- room ---
@@ -61,7 +61,7 @@ class Left {
   // After a fence, false means that whoever leaves from now on sees what we wrote before it.
   static bool anyone() { return P::domain().leavers.load(order::acquire) != 0; }
 
-  static Found put(std::uint64_t key, std::uint64_t value, std::uint32_t who) {
+  static Found put(std::uint64_t key, std::uint64_t value, std::uint64_t serial) {
     P::domain().leavers.fetch_add(1, order::relaxed);
     for (std::uint32_t distance = 0;; ++distance) {  // ends: fewer entries are in use than there are
       auto& entry = at(key, distance);
@@ -70,9 +70,9 @@ class Left {
       extend_reach(distance % P::options().left + 1);
       entry.key.store(key, order::relaxed);
       entry.value.store(value, order::relaxed);
-      entry.who.store(who, order::relaxed);
+      entry.serial.store(serial, order::relaxed);
       entry.state.store(state | full_entry, order::release);
-      return {&entry, state | full_entry, value, who};
+      return {&entry, state | full_entry, value, serial};
     }
   }
 
@@ -86,7 +86,7 @@ class Left {
       for (;;) {
         const auto state = entry.state.load(order::acquire);
         if ((state & 3) < full_entry || entry.key.load(order::relaxed) != key) break;
-        const Found found{&entry, state, entry.value.load(order::relaxed), entry.who.load(order::relaxed)};
+        const Found found{&entry, state, entry.value.load(order::relaxed), entry.serial.load(order::relaxed)};
         if (!matches(found)) break;  // if the entry is another by now, to remove it will fail
         if ((state & 3) == full_entry) return found;
         P::await(entry.state, [=](auto now) { return now != state; }, order::relaxed);
@@ -127,7 +127,8 @@ class Left {
   template <Until U>
   static bool wait_at_the_door(const U& until) {
     auto& reserved = P::domain().reserved;
-    return P::await_until(reserved, &room, P::soon(until), order::relaxed, P::key(&reserved)) || !P::over(until);
+    const auto has_room = [most = P::options().left](std::uint64_t now) { return now < most; };
+    return P::await_until(reserved, has_room, P::soon(until), order::relaxed, P::key(&reserved)) || !P::over(until);
   }
 
   static bool room(std::uint64_t reserved) { return reserved < P::options().left; }

@@ -77,7 +77,7 @@ class TicketLock {
   }
 
   void wake([[maybe_unused]] std::uint64_t admitted) const {
-    if constexpr (P::sleeps) Sleepers::poke(this, admitted, 1);
+    if constexpr (P::sleeps) Sleepers::poke_after_rmw(this, admitted, 1);
   }
 
   bool locked() const { return line_.value() <= 0; }

@@ -65,7 +65,7 @@ class TwaLock : public TicketLock<P, TicketOptions{.timed = O.timed, .layout = O
 
   void release(Episode) {
     if constexpr (timed) {
-      line_.release(1, [this](auto admitted, auto) { Waiters::poke(this, admitted, 1); });
+      line_.release(1, [this](auto admitted, auto) { Waiters::poke_after_rmw(this, admitted, 1); });
     } else {
       const auto admitted = line_.grant_.load(order::relaxed) + 1;
       line_.grant_.store(admitted, order::release);  // the hand-over; the rest only prepares the next one

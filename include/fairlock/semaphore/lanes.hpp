@@ -53,7 +53,6 @@ class LanedSemaphore
     this->check(permits);
     line_.release(permits, [this](std::uint64_t first, std::uint64_t count) {
       for (auto& grant : others_) grant.fetch_add(count, order::acq_rel);
-      P::fence_after_rmw();
       this->wake(first, count);
     });
   }

@@ -24,6 +24,9 @@ struct TicketSemaphoreOptions {
 
 template <Platform P, TicketSemaphoreOptions O = TicketSemaphoreOptions{}>
 class TicketSemaphore {
+ protected:  // the TWA semaphore waits elsewhere, but its line is the same
+  using Line = TicketLine<P, LineOptions{.initial = O.initial, .layout = O.layout, .batch_release = true}>;
+
  public:
   static constexpr Properties properties{
       .name = "ticket-semaphore",
@@ -33,8 +36,8 @@ class TicketSemaphore {
 
   static constexpr std::uint64_t initial = O.initial;
 
-  // The most permits that may be there at once.
-  static constexpr std::uint64_t max() { return std::uint64_t{1} << 62; }
+  // The most permits that the semaphore can hold at once.
+  static constexpr std::uint64_t max() { return Line::max(); }
 
   constexpr TicketSemaphore() = default;
   explicit TicketSemaphore(std::uint64_t permits) {
@@ -62,18 +65,18 @@ class TicketSemaphore {
   template <class V>
   void fields(V&& visit) const { line_.fields(visit); }
 
- protected:  // the TWA semaphore waits elsewhere, but its line is the same
-  using Line = TicketLine<P, LineOptions{.initial = O.initial, .layout = O.layout}>;
-
-  // A few at a time, nobody lives to see the maximum.
+ protected:
+  // Only for releases of more than 64 permits: smaller releases would take hours to reach max().
   void check(std::uint64_t permits) const {
-    if (permits > 1'000'000) [[unlikely]]
+    if (permits > 64) [[unlikely]]
       if (permits > max() || line_.value() > static_cast<std::int64_t>(max() - permits)) P::stop(properties.name, "released past max()");
   }
 
-  // Those who sleep, after a seq_cst fence. The semaphore may be gone.
+  // Wakes the sleeping waiters among the `count` tickets from `first` on. Called after the RMW that admitted them. The
+  // semaphore may be gone.
   void wake(std::uint64_t first, std::uint64_t count) const {
     if constexpr (P::sleeps) {
+      P::fence_after_rmw();
       const auto all = std::min<std::uint64_t>(count, P::slots());  // so many keys visit every chain
       for (std::uint64_t i = 0; i < all; ++i) Chains<P>::signal(P::key(this, first + i));
     }

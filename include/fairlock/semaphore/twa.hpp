@@ -63,13 +63,14 @@ class TwaSemaphore : public TicketSemaphore<P, TicketSemaphoreOptions{.initial =
     this->check(permits);
     line_.release(permits, [this](std::uint64_t first, std::uint64_t count) {
       if constexpr (O.fast_path) {
-        // Whoever draws a ticket from now on sees our grant. On a chain the near ones may be asleep too.
+        // A thread that draws its ticket after this fence sees our grant. On a chain, near waiters may be asleep too.
+        P::fence_after_rmw();
         constexpr int watching = Waiters::where == Far::chain ? 0 : static_cast<int>(O.threshold);
-        const auto drawn = static_cast<std::int64_t>(line_.ticket_.load(order::relaxed) - first) - watching;
+        const auto drawn = Line::difference(line_.ticket_.load(order::relaxed), first) - watching;
         if (drawn <= 0) return;
         count = std::min(count, static_cast<std::uint64_t>(drawn));
       }
-      Waiters::poke(this, first, count);
+      Waiters::poke_after_rmw(this, first, count);
     });
   }
 
