@@ -18,12 +18,22 @@ inline namespace v0 {
 
 inline constexpr std::uint64_t never = ~std::uint64_t{0};
 
-// interrupted() is asked before every sleep, after every wake-up and while the thread steps aside, so a front end may do its own work
-// there (handle a signal, say); it must not throw: remember what is to be thrown, and throw it when the wait is over. sleeping_on() is told the word
-// that the thread is about to sleep on and how to wake it, and null when it is up again. may_step_aside() says whether it may do that
-// between looks (waiting/aside.hpp); not if a signal is to end the wait, because only a sleep notices one. counted() is told that a line
-// of permits counts the thread as one that has a permit or will be given one, and that it no longer does: if the thread is gone by
-// then (fork.hpp), that permit is nobody's.
+// What a wait asks the Until of its caller:
+//
+//   deadline()                 the latest time at which the wait ends
+//   interrupted()              whether the wait ends now. Called before every sleep, after every wake-up and while the
+//                              thread steps aside, so a front end may do its own work here, such as handling a signal.
+//                              It must not throw: store the exception, and throw it after the wait
+//   sleeping_on(gate, unpark)  the thread is about to sleep on `gate`, and unpark(gate) wakes it; null: the thread is
+//                              awake again
+//   next_look()                the latest time at which a sleeping thread must wake up and call interrupted() again,
+//                              even if no other thread wakes it. Called before every sleep. Unless the wait is
+//                              interrupted, the thread then sleeps on, and keeps its place in line. `never` if every
+//                              interruption wakes the thread
+//   may_step_aside()           whether the thread may step aside between looks (waiting/aside.hpp); false if only a
+//                              sleep notices the signal that is to end the wait
+//   counted(now)               whether a line of permits counts the thread as one of those that have a permit or will
+//                              get one. If a counted thread vanishes in a fork (fork.hpp), its permit has no owner
 using Unpark = void (*)(const void*);
 
 template <class U>
@@ -31,6 +41,7 @@ concept Until = requires(const U& until, const void* gate, Unpark unpark) {
   { until.deadline() } -> std::same_as<std::uint64_t>;
   { until.interrupted() } -> std::same_as<bool>;
   until.sleeping_on(gate, unpark);
+  { until.next_look() } -> std::same_as<std::uint64_t>;
   { until.may_step_aside() } -> std::same_as<bool>;
   until.counted(true);
 };
@@ -39,6 +50,7 @@ struct Forever {
   static constexpr std::uint64_t deadline() { return never; }
   static constexpr bool interrupted() { return false; }
   static constexpr void sleeping_on(const void*, Unpark) {}
+  static constexpr std::uint64_t next_look() { return never; }
   static constexpr bool may_step_aside() { return true; }
   static constexpr void counted(bool) {}
 };
@@ -48,6 +60,7 @@ struct Deadline {
   std::uint64_t deadline() const { return at; }
   static constexpr bool interrupted() { return false; }
   static constexpr void sleeping_on(const void*, Unpark) {}
+  static constexpr std::uint64_t next_look() { return never; }
   static constexpr bool may_step_aside() { return true; }
   static constexpr void counted(bool) {}
 };
@@ -110,6 +123,7 @@ struct Interruptible {
   std::uint64_t deadline() const { return at; }
   bool interrupted() const { return interrupt.raised(); }
   void sleeping_on(const void* gate, Unpark unpark) const { interrupt.sleeping_on(gate, unpark); }
+  static constexpr std::uint64_t next_look() { return never; }
   static constexpr bool may_step_aside() { return true; }
   static constexpr void counted(bool) {}
 };

@@ -102,6 +102,7 @@ class Wait {
   }
 
   static constexpr void sleeping_on(const void*, Unpark) {}
+  static constexpr std::uint64_t next_look() { return never; }
   bool may_step_aside() const { return !how_.by_signals; }
   static constexpr void counted(bool) {}
 

@@ -241,6 +241,7 @@ PyObject* rlock_acquire_restore(PyObject* object, PyObject* saved) {
   if (!take_unconditionally(self)) return nullptr;
   self->owner.store(owner, std::memory_order_relaxed);
   self->count = static_cast<std::size_t>(count);
+  if (PyErr_Occurred() != nullptr) return nullptr;  // a signal handler raised, but the lock is held
   Py_RETURN_NONE;
 }
 

@@ -20,7 +20,8 @@ inline void give_back(LockObject* self) {
   self->algorithm->release(self->state, 1);
 }
 
-// Takes the lock whatever signals come. False: no memory, and an exception is set.
+// Takes the lock even if a signal handler raises: the result is then true, and the exception is set. False: no memory,
+// and an exception is set.
 inline bool take_unconditionally(LockObject* self) {
   if (!try_take(self) && !wait_unconditionally(self)) return false;
   self->owner.store(this_thread(), std::memory_order_relaxed);

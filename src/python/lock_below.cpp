@@ -97,7 +97,7 @@ bool LockBelow::let_go(Held& held) const {
 
 void LockBelow::take_detached(const Held& held, Patience& patience) const {
   if (kind == Kind::foreign) return;
-  patience.without_end();
+  patience.make_unconditional();
   bool taken = try_take(ours());
   // Whoever notified us holds it, and is about to let go. With a GIL that takes longer than it is worth looking for.
   for (int i = 0; free_threaded && !taken && i < 100; ++i) {

@@ -152,7 +152,10 @@ PyModuleDef module_definition{
     PyModuleDef_HEAD_INIT, "fairlock._locks", "The native types of fairlock.", sizeof(ModuleState), functions, slots, &traverse, &clear, nullptr,
 };
 
-bool on_main_thread() { return this_thread() == main_thread.load(std::memory_order_relaxed); }
+bool runs_signal_handlers() {
+  return this_thread() == main_thread.load(std::memory_order_relaxed) &&
+         PyInterpreterState_Get() == PyInterpreterState_Main();
+}
 void set_main_thread(unsigned long thread) { main_thread.store(thread, std::memory_order_relaxed); }
 
 ModuleState& module_state(PyTypeObject* type) { return state_of(PyType_GetModuleByDef(type, &module_definition)); }

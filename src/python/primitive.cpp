@@ -76,7 +76,7 @@ bool wait_unconditionally(Primitive* self) {
     return false;
   }
   Patience patience(never);
-  patience.without_end();
+  patience.make_unconditional();
   Wait wait(reinterpret_cast<PyObject*>(self), patience.interpreter());
   wait_detached(self, *slow, patience, wait);
   patience.attach();

@@ -55,7 +55,8 @@ enum class Outcome { error = -1, timed_out = 0, acquired = 1 };
 
 // After a try that failed. Waits in line, detached from the interpreter.
 Outcome wait_for(Primitive* self, std::uint64_t deadline);
-// The same for ever, whatever signals come: they are handled afterwards. False: no memory, and an exception is set.
+// The same without a deadline, even if a signal handler raises: the result is then true, and the exception is set.
+// False: no memory, and an exception is set.
 bool wait_unconditionally(Primitive* self);
 // The part of it that is done detached; for whoever is so already. False: the deadline of `patience` has passed.
 bool wait_detached(Primitive* self, Slow& slow, Patience& patience, Wait& wait);

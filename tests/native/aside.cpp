@@ -127,6 +127,7 @@ struct Asked {
     return false;
   }
   static constexpr void sleeping_on(const void*, Unpark) {}
+  static constexpr std::uint64_t next_look() { return never; }
   bool may_step_aside() const { return may_step; }
   static constexpr void counted(bool) {}
 };

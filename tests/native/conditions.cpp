@@ -228,6 +228,7 @@ struct Throwing {
   static constexpr std::uint64_t deadline() { return never; }
   static bool interrupted() { throw std::runtime_error("enough"); }
   static void sleeping_on(const void*, Unpark) {}
+  static std::uint64_t next_look() { return never; }
   static bool may_step_aside() { return true; }
   static void counted(bool) {}
 };

@@ -155,6 +155,7 @@ struct Seen {
   std::uint64_t deadline() const { return at; }
   bool interrupted() const { return ever; }
   static constexpr void sleeping_on(const void*, Unpark) {}
+  static constexpr std::uint64_t next_look() { return never; }
   static constexpr bool may_step_aside() { return true; }
   void counted(bool is) const {
     now = is;
@@ -201,6 +202,61 @@ void counted_in_a_fair_line() {
   CHECK(semaphore.value() == 0);
 }
 
+// A wait that calls interrupted() every millisecond while it sleeps, and ends after `max_looks` calls.
+struct PeriodicLook {
+  unsigned max_looks = ~0u;
+  std::uint64_t at = never;
+  mutable std::atomic<unsigned> looks{0};
+  std::uint64_t deadline() const { return at; }
+  bool interrupted() const { return looks.fetch_add(1) >= max_looks; }
+  static constexpr void sleeping_on(const void*, Unpark) {}
+  static std::uint64_t next_look() { return steady_now() + 1'000'000; }
+  static constexpr bool may_step_aside() { return false; }
+  static constexpr void counted(bool) {}
+};
+
+// A waiter that wakes up only to look has not timed out, and keeps its place in line.
+template <class L>
+void looks_between_sleeps(const char* name) {
+  check::step(name);
+  L lock;
+  lock.lock();
+  const PeriodicLook until_interrupted{20};
+  CHECK(!lock.lock_until(until_interrupted));
+
+  const PeriodicLook until_late{.at = steady_now() + 30'000'000};
+  CHECK(!lock.lock_until(until_late));
+  CHECK(steady_now() >= until_late.at);
+
+  const PeriodicLook until_served;
+  std::atomic<bool> first_served{false};
+  std::thread first([&] {
+    CHECK(lock.lock_until(until_served));
+    first_served = true;
+    lock.unlock();
+  });
+  while (until_served.looks < 10) std::this_thread::yield();
+  const PeriodicLook until_served_too;
+  std::thread second([&] {
+    CHECK(lock.lock_until(until_served_too));
+    CHECK(first_served);
+    lock.unlock();
+  });
+  while (until_served_too.looks < 10) std::this_thread::yield();
+  lock.unlock();
+  first.join();
+  second.join();
+}
+
+template <class Waiting>
+void looks_in_every_line() {
+  using P = Native<Waiting>;
+  looks_between_sleeps<Mutex<timed_form<TicketLock<P>>>>("looks between sleeps: ticket");
+  looks_between_sleeps<Mutex<timed_form<TwaLock<P>>>>("looks between sleeps: twa");
+  looks_between_sleeps<Mutex<timed_form<HapaxLock<P>>>>("looks between sleeps: hapax");
+  looks_between_sleeps<Mutex<FairLock<P>>>("looks between sleeps: fair");
+}
+
 template <class P> using Ticket = TicketLock<P>;
 template <class P> using Hapax = HapaxLock<P>;
 
@@ -217,5 +273,7 @@ int main(int argc, char** argv) {
   counted_in_line_but_not_at_the_door<SpinThenPark>();
   counted_in_a_fair_line<Spin>();
   counted_in_a_fair_line<SpinThenPark>();
+  looks_in_every_line<SpinThenPark>();
+  looks_in_every_line<BasicPark<PortableParking>>();
   return check::result();
 }

@@ -28,8 +28,7 @@ def holder():
         while not lock.waiting:
             time.sleep(0.001)
         os.kill(os.getpid(), signal.SIGUSR1)
-        while not begun.wait(1):  # one that comes just before it falls asleep does not wake it
-            os.kill(os.getpid(), signal.SIGUSR1)
+        begun.wait()
         while not ({so_far}):
             time.sleep(0.001)
 

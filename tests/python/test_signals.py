@@ -29,7 +29,6 @@ def start(function, *args):
 
 def interrupt(number=signal.SIGINT):
     eventually(until_main_waits)
-    time.sleep(0.002)
     signal.pthread_kill(main, number)
 
 def interrupted(wait):

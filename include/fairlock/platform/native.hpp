@@ -385,7 +385,7 @@ struct NativeWaiting : NativeMemory<O> {
   template <class A, Until U>
   static bool park(const A& word, std::uint64_t value, const U& until) {
     until.sleeping_on(&word, &W::Parking::unpark);
-    const bool in_time = !until.interrupted() && W::Parking::park(low_half(word.word()), static_cast<std::uint32_t>(value), until.deadline());
+    const bool in_time = !until.interrupted() && sleep(low_half(word.word()), static_cast<std::uint32_t>(value), until);
     until.sleeping_on(nullptr, nullptr);
     return in_time && !until.interrupted();
   }
@@ -410,6 +410,7 @@ struct NativeWaiting : NativeMemory<O> {
     std::uint64_t deadline() const { return at < until.deadline() ? at : until.deadline(); }
     bool interrupted() const { return until.interrupted(); }
     void sleeping_on(const void* gate, Unpark unpark) const { until.sleeping_on(gate, unpark); }
+    std::uint64_t next_look() const { return until.next_look(); }
     bool may_step_aside() const { return until.may_step_aside(); }
     void counted(bool now) const { until.counted(now); }
   };
@@ -419,6 +420,17 @@ struct NativeWaiting : NativeMemory<O> {
   static Sooner<U> patience(const U& until, std::uint64_t nanoseconds) { return {until, now() + nanoseconds}; }
 
  protected:
+  // False: the deadline has passed, or interrupted() returned true between two sleeps.
+  template <Until U>
+  static bool sleep(const std::atomic<std::uint32_t>& word, std::uint32_t value, const U& until) {
+    for (;;) {
+      const auto deadline = until.deadline(), look = until.next_look();
+      if (deadline <= look) return W::Parking::park(word, value, deadline);
+      if (W::Parking::park(word, value, look)) return true;
+      if (until.interrupted()) return false;
+    }
+  }
+
   struct Luck {
     unsigned looked_in_vain, stepped_in_vain;  // so many waits, one after the other
   };

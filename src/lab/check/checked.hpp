@@ -243,6 +243,7 @@ struct Checked : CheckedMemory {
     static constexpr std::uint64_t deadline() { return 1; }
     static constexpr bool interrupted() { return false; }
     static constexpr void sleeping_on(const void*, Unpark) {}
+    static constexpr std::uint64_t next_look() { return never; }
     static constexpr bool may_step_aside() { return true; }
     static constexpr void counted(bool) {}
   };
