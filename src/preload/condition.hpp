@@ -19,6 +19,7 @@
 #include <fairlock/waiter_line.hpp>
 
 #include "generation.hpp"
+#include "shared_memory.hpp"
 
 namespace fairlock::preload {
 
@@ -34,7 +35,8 @@ class Condition {
 
   static void init(pthread_cond_t* condition, clockid_t clock) {
     std::memset(condition, 0, sizeof *condition);
-    condition->__data.__wrefs = clock == CLOCK_MONOTONIC ? monotonic : 0;
+    condition->__data.__wrefs =
+        (clock == CLOCK_MONOTONIC ? monotonic : 0) | (SharedMemory::holds(condition) ? process_shared : 0);
   }
 
   clockid_t clock() const { return (wrefs_ & monotonic) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME; }

@@ -37,6 +37,9 @@ class Generations {
     return begin();
   }
 
+  template <class S>
+  static bool is_current(const S& stamp) { return stamp.load(std::memory_order_acquire) == now(); }
+
   // Gives an object the stamp of this process. What another process left behind is made anew by renew(), by one thread alone; what is
   // all zero need not. False: it has the stamp of a descendant, and so is in memory that both share. Nothing promises that it works
   // there; but what is not ours is not made anew.

@@ -7,6 +7,8 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -27,6 +29,8 @@ class Original {
     if (function == nullptr) [[unlikely]] function = find();
     return function(arguments...);
   }
+
+  bool known() const { return found_.load(std::memory_order_relaxed) != nullptr; }
 
   [[gnu::cold, gnu::noinline]] F* find() {
     void* address = dlsym(RTLD_NEXT, name_);
@@ -69,7 +73,7 @@ namespace glibc {
   each(pthread_cond_init) each(pthread_cond_destroy) each(pthread_cond_signal) each(pthread_cond_broadcast)    \
   each(pthread_cond_wait) each(pthread_cond_timedwait) each(pthread_cond_clockwait)                            \
   each(sem_init) each(sem_destroy) each(sem_wait) each(sem_trywait) each(sem_timedwait) each(sem_clockwait)    \
-  each(sem_post) each(sem_getvalue) each(pthread_setcanceltype)
+  each(sem_post) each(sem_getvalue) each(pthread_setcanceltype) each(mmap) each(shmat)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-attributes"  // which arguments may be null: not part of a type

@@ -9,8 +9,9 @@
 //   36   stamp       the generation of the process that used it last             generation.hpp
 //   38   waiters     threads that wait on a condition, to lock this one again    the owner
 //
-// All zero is an unlocked mutex of the normal type, so the static initialisers and std::mutex need no init. A mutex of which another
-// part of `kind` is set belongs to glibc, whose layout it has (`ours`).
+// All zero is an unlocked mutex of the normal type, so the static initialisers and std::mutex need no init. A mutex of
+// which another part of `kind` is set belongs to glibc, whose layout it has (`ours`). In shared memory, init or the
+// first use sets the process-shared bit.
 //
 // A lock whose waiters cannot leave has a door instead: who comes with a deadline waits outside its line, and tries whenever
 // somebody has released. That is for the lab: at the door nobody is served in turn.
@@ -27,6 +28,8 @@
 #include <fairlock/episode.hpp>
 
 #include "generation.hpp"
+#include "glibc.hpp"
+#include "shared_memory.hpp"
 
 namespace fairlock::preload {
 
@@ -79,10 +82,11 @@ class Mutex {
   static void init(pthread_mutex_t* mutex, int type, bool explicitly) {
     std::memset(mutex, 0, sizeof *mutex);
     mutex->__data.__kind = type | (explicitly && type == PTHREAD_MUTEX_NORMAL ? explicit_normal : 0);
+    if (SharedMemory::holds(mutex)) mutex->__data.__kind |= process_shared;
   }
 
   int destroy() {
-    check();
+    if (!prepare()) return glibc::pthread_mutex_destroy(original());
     if (room_.lock.locked() || waiters_ != 0) return EBUSY;
     destroy_lock();
     kind_ = -1;  // as glibc does: whoever uses it now is told so, by glibc
@@ -90,7 +94,7 @@ class Mutex {
   }
 
   [[gnu::always_inline]] int lock() {
-    check();
+    if (!prepare()) [[unlikely]] return glibc::pthread_mutex_lock(original());
     if (const auto again = relock(EDEADLK)) return *again;
     if (asynchronous) [[unlikely]] return enter_by({});
     enter(room_.lock.acquire());
@@ -98,14 +102,14 @@ class Mutex {
   }
 
   int trylock() {
-    check();
+    if (!prepare()) [[unlikely]] return glibc::pthread_mutex_trylock(original());
     if (const auto again = relock(EBUSY)) return *again;
     return try_enter() ? 0 : EBUSY;
   }
 
   int lock_until(clockid_t clock, const timespec* at) {
     if (!known(clock)) return EINVAL;
-    check();
+    if (!prepare()) [[unlikely]] return glibc::pthread_mutex_clocklock(original(), clock, at);
     if (const auto again = relock(EDEADLK)) return *again;
     if (try_enter()) return 0;
     if (!valid(*at)) return EINVAL;
@@ -134,13 +138,29 @@ class Mutex {
   }
 
  private:
-  static constexpr int not_ours = 0xF0, explicit_normal = 512;
+  static constexpr int not_ours = 0xF0, process_shared = 128, explicit_normal = 512;
 
   int type() const { return kind_ & 3; }
   bool knows_owner() const { return type() == PTHREAD_MUTEX_RECURSIVE || type() == PTHREAD_MUTEX_ERRORCHECK; }
 
-  void check() {
+  pthread_mutex_t* original() { return reinterpret_cast<pthread_mutex_t*>(this); }
+
+  // Prepares the mutex for use by this process. False: it belongs to glibc from now on.
+  bool prepare() {
+    if (Generation::is_current(stamp_)) [[likely]] return true;
+    return prepare_slowly();
+  }
+
+  [[gnu::noinline]] bool prepare_slowly() {
+    std::uint16_t unused = 0;
+    // The exchange changes nothing, but writes to the page: an unwritten page of a private file mapping looks shared.
+    if (SharedMemory::any() && stamp_.compare_exchange_strong(unused, 0, std::memory_order_relaxed) &&
+        SharedMemory::holds(this)) {
+      __atomic_fetch_or(&kind_, process_shared, __ATOMIC_RELAXED);
+      return false;
+    }
     Generation::check(stamp_, [this] { renew(); });
+    return true;
   }
 
   // What another process left behind.

@@ -205,7 +205,7 @@ int sem_init(sem_t* semaphore, int shared, unsigned value) noexcept {
   if (shared != 0) return glibc::sem_init(semaphore, shared, value);
   if (value > SEM_VALUE_MAX) return told(EINVAL);
   OurSemaphore::init(semaphore, value);
-  return 0;
+  return SharedMemory::holds(semaphore) ? glibc::sem_init(semaphore, 1, value) : 0;
 }
 
 int sem_destroy(sem_t* semaphore) noexcept {
@@ -242,7 +242,26 @@ int sem_getvalue(sem_t* semaphore, int* value) noexcept {
   return 0;
 }
 
-// --- threads: no replacement, but we must know ---
+// --- memory and threads: glibc does the work, but we must know about it ---
+
+void* mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset) noexcept {
+  // A malloc may map its first memory before our library is initialised. Looking for the original might call malloc.
+  void* const memory = glibc::mmap.known()
+                           ? glibc::mmap(at, size, protection, flags, file, offset)
+                           : reinterpret_cast<void*>(syscall(SYS_mmap, at, size, protection, flags, file, offset));
+  if (memory != MAP_FAILED && SharedMemory::is_shared_mapping(protection, flags)) SharedMemory::add(memory, size);
+  return memory;
+}
+
+void* mmap64(void*, std::size_t, int, int, int, off64_t) noexcept __attribute__((alias("mmap")));
+
+void* shmat(int segment, const void* at, int flags) noexcept {
+  void* const memory = glibc::shmat(segment, at, flags);
+  shmid_ds status;
+  if (memory != MAP_FAILED && (flags & SHM_RDONLY) == 0 && shmctl(segment, IPC_STAT, &status) == 0)
+    SharedMemory::add(memory, status.shm_segsz);
+  return memory;
+}
 
 int pthread_setcanceltype(int type, int* before) {
   const int failed = glibc::pthread_setcanceltype(type, before);

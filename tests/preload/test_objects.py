@@ -16,7 +16,7 @@ POSIX_NAMES = {
     *(f"pthread_mutex_{name}" for name in ("init", "destroy", "lock", "trylock", "timedlock", "clocklock", "unlock")),
     *(f"__pthread_mutex_{name}" for name in ("init", "destroy", "lock", "trylock", "unlock")),
     *(f"pthread_cond_{name}" for name in ("init", "destroy", "signal", "broadcast", "wait", "timedwait", "clockwait")),
-    "pthread_setcanceltype",
+    *("pthread_setcanceltype", "mmap", "mmap64", "shmat"),
     *(f"sem_{name}" for name in ("init", "destroy", "wait", "trywait", "timedwait", "clockwait", "post", "getvalue")),
 }
 

@@ -127,3 +127,41 @@ TEST(shared_beside_private, "threads of several processes share one mutex, under
   ends_well(child);
   EQUAL(shared->count, 4 * turns(100));
 }
+
+// --- without the attribute: POSIX promises nothing, but glibc's mutex works as long as no process has to wait ---
+
+static void make_private_in_shared_memory(void) {
+  make_shared(PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED);
+  EQUAL(pthread_mutex_destroy(mutex), 0);
+  EQUAL(pthread_mutex_init(mutex, NULL), 0);
+}
+
+TEST(shared_in_turn, "processes may take turns with a mutex in shared memory, even if it is not process-shared") {
+  make_private_in_shared_memory();
+  lock_and_count();
+  for (int i = 0; i != 3; ++i) {
+    ends_well(in_child(lock_and_count));
+    lock_and_count();
+  }
+  EQUAL(shared->count, 7);
+}
+
+TEST(shared_zero, "the same holds for a mutex in shared memory that was only zeroed, not initialised") {
+  make_private_in_shared_memory();
+  memset(mutex, 0, sizeof *mutex);
+  for (int i = 0; i != 3; ++i) {
+    ends_well(in_child(lock_and_count));
+    lock_and_count();
+  }
+  EQUAL(shared->count, 6);
+}
+
+TEST(shared_memory_replaced, "a mutex in private memory that replaces shared memory is not process-shared") {
+  make_private_in_shared_memory();
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  CHECK(mmap(shared, sizeof *shared, PROT_READ | PROT_WRITE, flags, -1, 0) == (void*)shared);
+  lock_and_count();
+  EQUAL(mutex->__data.__kind & 128, 0);
+  EQUAL(pthread_mutex_init(mutex, NULL), 0);
+  EQUAL(mutex->__data.__kind & 128, 0);
+}
