@@ -3,7 +3,11 @@ from typing import Literal, TypedDict
 Memory = Literal["sc", "weak"]
 Scenario = Literal[
     "rounds", "try", "timed", "oblivious", "several", "destroy",
-    "permits", "posts", "timed-permits", "timed-posts", "timed-away",
+    "timed-destroy",
+    "full-table",
+    "interrupt",
+    "wrap",
+    "permits", "posts", "timed-permits", "timed-posts", "timed-batch", "timed-away",
     "notify", "notify-all", "notify-timed", "notify-destroy", "record",
 ]  # fmt: skip
 
@@ -93,6 +97,7 @@ class Result(Verdict):
 
 class Replay(Verdict):
     lines: list[str]
+    skipped: int
 
 class Traces(Verdict):
     executions: int

@@ -7,58 +7,18 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from fairlock import _lab, table
+from fairlock import _lab, check_coverage, table
+from fairlock.check_plan import Run, plan
 from fairlock.usage import UsageError, one_of
 
 MAX_STATES = 100_000_000
 SCENARIOS = _lab.scenarios
-# Threads and episodes, where a scenario has its own.
-THREE_SLEEPERS = {"ticket", "twa", "hapax", "tts", "ticket-semaphore", "twa-semaphore", "twa-semaphore-chain", "fair"}
-SIZES = {"several": [(2, 1)], "destroy": [(2, 1), (3, 1)]}
-
-
-@dataclass(frozen=True)
-class Run:
-    """One exploration to make: a lock, or a mutant of it, in one scenario."""
-
-    name: str
-    scenario: str = "rounds"
-    memory: str = "sc"
-    threads: int = 2
-    episodes: int = 2
-    slots: int = 1
-    mutant: str = ""
-
-    def __str__(self) -> str:
-        size = f"{self.threads}x{self.episodes}"
-        slots = f"{self.slots} slot{'s' if self.slots > 1 else ''}"
-        return f"{self.mutant or self.name} {self.scenario} {size}, {slots}, {self.memory}"
-
-    def arguments(self) -> tuple[str, str, int, int, int, str, str]:
-        return (
-            self.name,
-            self.scenario,
-            self.threads,
-            self.episodes,
-            self.slots,
-            self.memory,
-            self.mutant,
-        )
-
-    def command(self, schedule: str) -> str:
-        """Return the command line that replays a schedule of this run."""
-        what = f"--mutant {self.mutant}" if self.mutant else self.name
-        return (
-            f"fairlock check {what} --scenario {self.scenario} --threads {self.threads} "
-            f"--episodes {self.episodes} --slots {self.slots} --memory {self.memory} "
-            f"--schedule {schedule}"
-        )
 
 
 @dataclass
@@ -78,68 +38,6 @@ class Row:
         row: dict[str, object] = asdict(self.run)
         row |= {key: value for key, value in asdict(self).items() if key != "run"}
         return row
-
-
-def long_way(subject: _lab.Subject) -> bool:
-    """Whether a waiter takes many steps before it waits."""
-    return subject["sleeping"] or any(word in subject["name"] for word in ("chain", "futex", "fair"))
-
-
-def fits_three(subject: _lab.Subject, scenario: str, memory: str, slots: int) -> bool:
-    """Whether three threads that sleep or leave can be explored in seconds."""
-    if subject["variation"]:
-        return False
-    if subject["sleeping"]:  # the chains are the same for all
-        return scenario == "rounds" and memory == "sc" and subject["name"].removesuffix("+park") in THREE_SLEEPERS
-    if long_way(subject) or subject["name"].startswith(("capacitor", "hapax-vw")):
-        return memory == "sc" and slots == 1 and scenario != "timed-away"
-    return memory == "sc" or (slots == 1 and scenario != "timed-away")
-
-
-def bounds(subject: _lab.Subject) -> Iterator[Run]:
-    """Yield what `fairlock check` explores for one subject: small bounds first."""
-    run = Run(subject["name"])
-    # Where waiters sleep or leave, there is more to interleave: fewer threads or slots will have to do.
-    if "notify" in subject["scenarios"]:
-        yield from condition_bounds(run, subject)
-        return
-    for memory in ("sc", "weak"):
-        for slots in (1,) if subject["sleeping"] else (1, 2, 4):
-            for scenario in subject["scenarios"]:
-                heavy = long_way(subject) or "timed" in scenario
-                for threads, episodes in SIZES.get(scenario, [(2, 2), (3, 1)]):
-                    if heavy and (slots == 4 or (threads > 2 and not fits_three(subject, scenario, memory, slots))):
-                        continue
-                    yield replace(
-                        run, scenario=scenario, memory=memory, threads=threads, episodes=episodes, slots=slots
-                    )
-            if "rounds" not in subject["scenarios"] or long_way(subject):
-                continue
-            if memory == "sc":
-                yield replace(run, threads=4, episodes=1, slots=slots)
-            # Variations and capacitors under weak memory stop at 2x2 and 3x1: 3x2 of some takes longer than the rest.
-            if memory == "sc" or not (subject["variation"] or subject["algorithm"] == "capacitor"):
-                yield replace(run, memory=memory, threads=3, episodes=2, slots=slots)
-
-
-def condition_bounds(run: Run, subject: _lab.Subject) -> Iterator[Run]:
-    """Yield the same for a condition, which has no slots; sleeping waiters have many more states."""
-    sizes = [(2, 2), (3, 1)] if run.name.endswith("+park") else [(2, 2), (3, 1), (4, 1), (3, 2)]
-    for memory in ("sc", "weak"):
-        for scenario in subject["scenarios"]:
-            for threads, episodes in sizes:
-                if scenario != "notify-destroy" or episodes == 1:  # it is destroyed once
-                    yield replace(run, scenario=scenario, memory=memory, threads=threads, episodes=episodes)
-
-
-def plan(subjects: Iterable[_lab.Subject]) -> list[Run]:
-    """Return all runs for these subjects that fit them."""
-    return [
-        run
-        for subject in subjects
-        for run in bounds(subject)
-        if subject["max_threads"] is None or run.threads <= subject["max_threads"]
-    ]
 
 
 def explore(run: Run, max_states: int, running: set[_lab.Check]) -> Row:
@@ -285,6 +183,10 @@ def describe(row: Row) -> str:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="what to check, or which mutants; everything without")
+    parser.add_argument(
+        "--coverage", action="store_true", help="print a table of the explored scenarios, memory models and bounds"
+    )
+    parser.add_argument("--deep", action="store_true", help="explore larger bounds; takes up to an hour")
     parser.add_argument("--mutants", action="store_true", help="find the planted bugs instead")
     parser.add_argument("--litmus", action="store_true", help="check the memory models by litmus tests instead")
     parser.add_argument("--mutant", metavar="NAME", default="", help="explore one planted bug at the given bounds")
@@ -321,11 +223,19 @@ def run(args: argparse.Namespace) -> int:
         names = args.names or locks
         runs = [chosen_run(args, name) for name in names]
     else:
-        runs = plan(subjects[name] for name in args.names or subjects)
-        if args.engine == "dpor":  # without a set of states, larger bounds take long
-            runs = [r for r in runs if r.memory == "sc" and r.threads * r.episodes <= 4 and r.slots == 1]
-            runs = [r for r in runs if (r.scenario, r.threads) != ("rounds", 4)]
+        runs = plan((subjects[name] for name in args.names or subjects), deep=args.deep)
+        if args.engine == "dpor":
+            runs = [run for run in runs if fits_without_states(run)]
     return report(args, runs)
+
+
+def fits_without_states(run: Run) -> bool:
+    """Whether the second engine, which keeps no set of states, explores this run in seconds."""
+    if run.memory != "sc" or run.slots != 1 or run.threads * run.episodes > 4:
+        return False
+    if run.scenario == "full-table":
+        return False  # a thread that retries for ever has traces without end
+    return run.threads < 4 or run.scenario.startswith("notify")
 
 
 def report(args: argparse.Namespace, runs: list[Run]) -> int:
@@ -340,6 +250,8 @@ def report(args: argparse.Namespace, runs: list[Run]) -> int:
     seconds = time.monotonic() - began
     if args.json:
         print(json.dumps([row.as_json() for row in rows], indent=2))
+    elif args.coverage:
+        print(check_coverage.render(row.as_json() for row in rows))
     else:
         print(summary(rows))
         print(f"\n{totals(rows, seconds, args.jobs)}")
@@ -432,7 +344,10 @@ def replay(args: argparse.Namespace) -> int:
         width = len(str(len(result["lines"])))
         for number, line in enumerate(result["lines"], 1):
             print(f"{number:{width}}  {line}")
-        print(f"\n{result['property']}: {result['what']}" if result["property"] else "\nno property is violated")
+        if result["skipped"]:
+            steps = "1 step" if result["skipped"] == 1 else f"{result['skipped']} steps"
+            print(f"\nskipped {steps}: the schedule was recorded with another version of the lock")
+        print(f"\n{result['property']}: {result['what']}" if result["property"] else "\nholds: no property is violated")
     return 1 if result["property"] else 0
 
 
@@ -482,6 +397,12 @@ def validate(args: argparse.Namespace) -> None:
         value = getattr(args, name)
         if value is not None and value not in valid:
             raise UsageError(f"--{name} {value}: choose from {', '.join(map(str, valid))}")
+    other_mode = has_bounds(args) or args.mutants or args.mutant or args.litmus or args.schedule
+    if (args.deep or args.coverage) and other_mode:
+        raise UsageError("--deep and --coverage choose the bounds themselves: combine them with lock names only")
+    if args.names and (args.litmus or args.mutant):
+        mode = "--litmus" if args.litmus else f"--mutant {args.mutant}"
+        raise UsageError(f"{mode} takes no names of locks: remove {' '.join(args.names)}")
     if args.engine == "dpor" and (args.memory == "weak" or args.mutants):
         raise UsageError("--engine dpor explores locks, or one --mutant, under --memory sc")
     if args.jobs < 1 or args.max_states < 1:

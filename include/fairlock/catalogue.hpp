@@ -185,10 +185,18 @@ using Variations = EntryList<
     Entry<"capacitor-tts/ordered-lanes", LaneWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2}>>,
     Entry<"capacitor-tts/random-lanes", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .lanes = 2}>>,
     Entry<"capacitor-tts/together", Wrapped<P, TtsLock<P>, CapacitorOptions{.layout = Layout::together}>>,
+    Entry<"capacitor-reciprocating/platoon-1", Wrapped<P, ReciprocatingLock<P>, CapacitorOptions{.platoon = 1}>>,
     Entry<"capacitor-reciprocating/platoon-2", Wrapped<P, ReciprocatingLock<P>, CapacitorOptions{.platoon = 2}>>,
+    Entry<"capacitor-reciprocating/platoon-3", Wrapped<P, ReciprocatingLock<P>, CapacitorOptions{.platoon = 3}>>,
+    Entry<"capacitor-ticket/platoon-1", Wrapped<P, TicketLock<P>, CapacitorOptions{.platoon = 1}>>,
     Entry<"capacitor-ticket/platoon-2", Wrapped<P, TicketLock<P>, CapacitorOptions{.platoon = 2}>>,
+    Entry<"capacitor-ticket/platoon-3", Wrapped<P, TicketLock<P>, CapacitorOptions{.platoon = 3}>>,
+    Entry<"capacitor-lifo/platoon-1", Wrapped<P, LifoLock<P>, CapacitorOptions{.platoon = 1}>>,
     Entry<"capacitor-lifo/platoon-2", Wrapped<P, LifoLock<P>, CapacitorOptions{.platoon = 2}>>,
+    Entry<"capacitor-lifo/platoon-3", Wrapped<P, LifoLock<P>, CapacitorOptions{.platoon = 3}>>,
+    Entry<"capacitor-mcs/platoon-1", Wrapped<P, McsLock<P>, CapacitorOptions{.platoon = 1}>>,
     Entry<"capacitor-mcs/platoon-2", Wrapped<P, McsLock<P>, CapacitorOptions{.platoon = 2}>>,
+    Entry<"capacitor-mcs/platoon-3", Wrapped<P, McsLock<P>, CapacitorOptions{.platoon = 3}>>,
     Entry<"capacitor-tts-fractional/platoon-2", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .skip = mostly}>>>;
 
 template <Platform P>

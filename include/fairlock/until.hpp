@@ -110,6 +110,13 @@ class Interrupt {
     P::fence_after_rmw();
   }
 
+  template <class V>
+  void fields(V&& visit) const {
+    visit("raised", raised_);
+    visit("sleeper", gate_);
+    visit("unpark", unpark_);
+  }
+
  private:
   typename P::template atomic<std::uint32_t> raised_;
   typename P::template atomic<void*> gate_;

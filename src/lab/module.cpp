@@ -157,6 +157,7 @@ struct Request {
     config.slots = slots;
     config.weak = memory_name == "weak";
     config.domain = subject->domain;
+    if (scenario == Scenario::full_table) config.domain.left = 1;
   }
 
   Program program() const { return subject->program(scenario, config.slots); }
@@ -228,6 +229,7 @@ nb::dict replay_schedule(std::string_view name, std::string_view scenario, unsig
   nb::list lines;
   for (const auto& line : replayed.lines) lines.append(line);
   d["lines"] = lines;
+  d["skipped"] = replayed.skipped;
   return d;
 }
 
@@ -242,8 +244,10 @@ nb::list list_subjects() {
     d["sleeping"] = subject.sleeping;
     d["max_threads"] = or_none(subject.properties.max_threads != 0, subject.properties.max_threads);
     nb::list fits;
-    for (unsigned i = 0; i < std::size(scenario_names); ++i)
-      if (!subject.refuses(static_cast<Scenario>(i), 2)) fits.append(scenario_names[i]);
+    for (unsigned i = 0; i < std::size(scenario_names); ++i) {
+      const auto scenario = static_cast<Scenario>(i);
+      if (!subject.refuses(scenario, 3) || !subject.refuses(scenario, 2)) fits.append(scenario_names[i]);
+    }
     d["scenarios"] = fits;
     all.append(d);
   }

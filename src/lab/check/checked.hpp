@@ -229,10 +229,13 @@ struct Checked : CheckedMemory {
     if (World::current().gave_up()) return std::nullopt;
     return value;
   }
+  // A brief wait that ends without success does not tell whether the deadline has passed: both cases are explored.
   template <Until U>
-  static bool over(const U& until) { return until.deadline() != never && World::current().gave_up(); }
-  template <Until U>
-  static const U& soon(const U& until) { return until; }
+  static bool over(const U& until) {
+    if (until.deadline() == never || !World::current().gave_up()) return until.interrupted();
+    return stays_in_line<U> || !World::current().last_wait_was_brief() ||
+           World::current().perform({.kind = Kind::chance}) != 0;
+  }
 
   static std::uint64_t now() { return 0; }
 
@@ -249,6 +252,8 @@ struct Checked : CheckedMemory {
   };
   template <Until U>
   static Patience patience(const U&, std::uint64_t) { return {}; }
+  template <Until U>
+  static Patience soon(const U&) { return {}; }
 
   template <class A, class C, class Pace, Until U>
   static auto await_paced(const A& where, const C& condition, const Pace&, const U& until, std::memory_order o, Key = 0) {
@@ -267,8 +272,15 @@ struct Checked : CheckedMemory {
 
   template <class A, Until U>
   static bool park(const A& word, std::uint64_t value, const U& until) {
-    word.perform({.kind = Kind::park, .operand = stays_in_line<U> ? 2u : until.deadline() != never, .expected = value});
-    return !World::current().gave_up();
+    until.sleeping_on(&word, &unpark);
+    bool in_time = !until.interrupted();
+    if (in_time) {
+      const unsigned operand = stays_in_line<U> ? 2u : until.deadline() != never;
+      word.perform({.kind = Kind::park, .operand = operand, .expected = value});
+      in_time = !World::current().gave_up();
+    }
+    until.sleeping_on(nullptr, nullptr);
+    return in_time && !until.interrupted();
   }
   static void unpark(const void* word) {
     World::current().perform({.kind = Kind::unpark, .address = reinterpret_cast<std::uintptr_t>(word)});
@@ -308,5 +320,17 @@ struct Checked : CheckedMemory {
 
 // Waiters that sleep.
 using CheckedSleeping = Sleeping<Checked>;
+
+// Waiters that check their condition twice before they sleep, and step aside in between: natively they yield there
+// (waiting/aside.hpp), and here any other thread may run.
+struct CheckedStepAside : Checked {
+  static constexpr unsigned looks = 1;
+
+  template <class C, Until U>
+  static bool satisfied_soon(const C& satisfied, const U& until) {
+    return satisfied() || (until.may_step_aside() && !until.interrupted() && satisfied());
+  }
+};
+using CheckedStepAsideThenSleep = Sleeping<CheckedStepAside>;
 
 }  // namespace fairlock::check

@@ -191,7 +191,7 @@ struct ConditionFixture {
     switch (scenario) {
       case Scenario::notify_all: p.body = &notify_all; break;
       case Scenario::notify_timed: p.body = &timed; break;
-      case Scenario::notify_destroy: p.body = &destroy; p.destroys = true; break;
+      case Scenario::notify_destroy: p.body = &destroy; break;
       default: p.body = &notify_one;
     }
     return p;

@@ -41,9 +41,14 @@ struct Driver {
   }
 
   void take(Step step) {
+    take_shared_operation(step);
+    go_on_privately(step.thread);
+  }
+
+  // Takes the step without the private operations that follow it: their results would hide the result of the step.
+  void take_shared_operation(Step step) {
     world.moving.threads[step.thread].steps = 1;
     memory.take(step.thread, step.outcome);
-    go_on_privately(step.thread);
   }
 
   // Whether nobody can go on but by waking for no reason, or by giving up because of a deadline while nobody holds what it waits

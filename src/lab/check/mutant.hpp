@@ -21,6 +21,8 @@ enum class Slip : std::uint8_t {
   stale,     // a load returns what the thread last read there
   pretend,   // the operation happens, but `value` is what comes back (and `step` more at each further match)
   write,     // `value` is written instead
+  add_then_clear,  // two RMWs: `value` is added, then the bits of `step` are cleared
+  subtract,  // `value` is subtracted from what is written
 };
 
 struct Mutation {
@@ -28,7 +30,7 @@ struct Mutation {
   std::string_view field;       // as the algorithm calls it, or with its owner; empty: a fence
   Kind kind = Kind::load;
   Slip slip = Slip::relax;
-  unsigned nth = 0;             // the how-manieth match in the phase; 0: every one
+  unsigned nth = 0;             // which match in the phase; 0: every one
   std::uint64_t value = 0;
   std::uint64_t step = 0;
   const Mutation* also = nullptr;  // a bug that takes two
@@ -101,6 +103,17 @@ std::uint64_t mutate(const Mutation& m, World& world, Thread& thread, const Oper
       return flush(m.value + (thread.matches - 1u) * m.step);
     case Slip::write:
       changed.operand = m.value;
+      return flush(post(changed));
+    case Slip::add_then_clear:
+      changed.kind = Kind::fetch_add;
+      changed.operand = m.value;
+      post(changed);
+      changed.kind = Kind::fetch_and;
+      changed.operand = ~m.step;
+      post(changed);
+      return flush(op.expected);
+    case Slip::subtract:
+      changed.operand = op.operand - m.value;
       return flush(post(changed));
   }
   return 0;

@@ -5,10 +5,18 @@
 //   oblivious   the first thread acquires, the second releases what it acquired, the others do rounds
 //   several     every thread holds two locks at once and releases the first one first
 //   timed       every thread but the last may give up while it waits, and come back for its next episode
-//   destroy     the last to leave destroys the lock as soon as it has released it
+//   destroy     the last thread to leave destroys the lock as soon as it has released it; a semaphore: as in posts, and
+//               the last thread to get its permit destroys the semaphore
+//   timed-destroy  the same, with threads that may give up
+//   full-table  timed, with room for one thread in the table of leavers: the other threads wait at the door (left.hpp)
+//   interrupt   the first thread holds the lock until the second returns from its wait, which the third interrupts; the
+//               others do rounds
+//   wrap        rounds, with counters that start just below their limits; a semaphore: posts
 //   permits     (semaphores) rounds with two permits
 //   posts       (semaphores) the first thread releases permits for all the others at once, and they acquire
 //   timed-permits, timed-posts (semaphores) the same, with threads that may give up
+//   timed-batch (semaphores) the first thread releases two permits at once, the last thread acquires one, and the
+//               threads between may give up, or release the permit that they get
 //   timed-away  (semaphores) nobody ever gives a permit, and everybody gives up
 //   notify, notify-all, notify-timed, notify-destroy (conditions) conditions.hpp
 //   record      (seqlock) all but the last thread write, the last reads
@@ -25,8 +33,24 @@
 
 namespace fairlock::check {
 
-enum class Scenario { rounds, try_, timed, oblivious, several, destroy, permits, posts, timed_permits, timed_posts, timed_away, notify, notify_all, notify_timed, notify_destroy, record };
-inline constexpr std::string_view scenario_names[] = {"rounds", "try", "timed", "oblivious", "several", "destroy", "permits", "posts", "timed-permits", "timed-posts", "timed-away", "notify", "notify-all", "notify-timed", "notify-destroy", "record"};
+enum class Scenario {
+  rounds, try_, timed, oblivious, several, destroy, timed_destroy, full_table, interrupt, wrap,
+  permits, posts, timed_permits, timed_posts, timed_batch, timed_away,
+  notify, notify_all, notify_timed, notify_destroy,
+  record,
+};
+inline constexpr std::string_view scenario_names[] = {
+    "rounds", "try", "timed", "oblivious", "several", "destroy", "timed-destroy", "full-table", "interrupt", "wrap",
+    "permits", "posts", "timed-permits", "timed-posts", "timed-batch", "timed-away",
+    "notify", "notify-all", "notify-timed", "notify-destroy",
+    "record",
+};
+
+// Whether the scenario uses the form of the lock whose waiters may leave.
+constexpr bool uses_timed_form(Scenario scenario) {
+  return scenario == Scenario::timed || scenario == Scenario::timed_destroy || scenario == Scenario::full_table ||
+         scenario == Scenario::interrupt;
+}
 
 // Every thread begins with a block of hapaxes in hand, as if it had been here before: who fetches its first block first
 // makes no difference worth exploring. The variations with small blocks or lanes do fetch them.
@@ -58,6 +82,9 @@ inline bool domain_in_use() {
   return domain.reserved.load(order::relaxed) != 0;
 }
 
+// Once the lock has been destroyed, only the domain can be checked.
+inline bool domain_still_in_use(const void*) { return domain_in_use(); }
+
 // With so few threads and episodes, what is passed by while it is the first in line is passed by all in all.
 constexpr Order checked_order(Order order) { return order == Order::at_head ? Order::bounded : order; }
 
@@ -70,6 +97,9 @@ struct Fixture {
   CheckedMemory::atomic<std::uint32_t> parcels;  // handed over so far, times two; odd while one lies there
   CheckedMemory::plain<std::uint64_t> parcel[parcel_words + 1];
   CheckedMemory::plain<std::uint64_t> gone;
+  CheckedMemory::tally<std::uint64_t> settled;    // threads that have entered or given up, and will not come back
+  CheckedMemory::atomic<std::uint32_t> returned;  // 1 once the interrupted thread has returned from its wait
+  Interrupt<CheckedSleeping> interrupt;
 
   static Fixture& at(void* memory) { return *static_cast<Fixture*>(memory); }
 
@@ -84,6 +114,8 @@ struct Fixture {
     register_fields(world, self.locks[1], "lock2");
     register_fields(world, CheckedMemory::domain(), "");
     world.name("parcels", nobody, &self.parcels, 4, "");
+    world.name("returned", nobody, &self.returned, 4, "");
+    register_fields(world, self.interrupt, "interrupt");
   }
 
   static bool locked(const void* memory) {
@@ -157,6 +189,51 @@ struct Fixture {
     for (unsigned e = 0; e < episodes; ++e) at(memory).timed_round();
   }
 
+  // A thread that enters when every other thread has entered or given up destroys the lock once it has released it.
+  static void timed_destroy(void* memory, unsigned thread, unsigned) {
+    if constexpr (TimedLock<L>) {
+      supply_thread(thread);
+      auto& self = at(memory);
+      auto& world = World::current();
+      const bool may_give_up = thread + 1 != world.threads();
+      world.acquiring(0);
+      auto episode = may_give_up ? self.locks[0].acquire_until(Deadline{1}) : std::optional(self.locks[0].acquire());
+      if (episode) {
+        world.entered(0);
+        world.access(0);
+      } else {
+        world.gave_way();
+      }
+      self.settled = self.settled + 1;
+      const bool last = self.settled == world.threads();
+      if (!episode) return;
+      self.leave(*episode);
+      if (last) world.destroyed(0);
+    }
+  }
+
+  static void interrupted(void* memory, unsigned thread, unsigned episodes) {
+    if constexpr (TimedLock<L>) {
+      if (thread > 2) return rounds(memory, thread, episodes);
+      supply_thread(thread);
+      auto& self = at(memory);
+      if (thread == 2) return self.interrupt.raise();
+      if (thread == 0) {
+        const Episode episode = self.enter();
+        Checked::await(self.returned, [](auto n) { return n == 1; }, order::acquire);
+        return self.leave(episode);
+      }
+      World::current().acquiring(0);
+      if (auto episode = self.locks[0].acquire_until(Interruptible<CheckedSleeping>{self.interrupt})) {
+        World::current().entered(0);
+        self.leave(*episode);
+      } else {
+        World::current().gave_way();
+      }
+      self.returned.store(1, order::release);
+    }
+  }
+
   static void oblivious(void* memory, unsigned thread, unsigned episodes) {
     if (thread > 1) return rounds(memory, thread, episodes);
     supply_thread(thread);
@@ -210,8 +287,9 @@ struct Fixture {
   static Program program(Scenario scenario, std::uint32_t slots, const DomainOptions& domain) {
     Program p;
     // With several slots, threads differ by which of them their hapaxes fall on; with few numbers, by who has one.
-    p.symmetric = scenario != Scenario::try_ && scenario != Scenario::timed && scenario != Scenario::oblivious && (slots == 1 || !L::properties.waiting_array) &&
-                  domain.threads >= max_threads && domain.lane == Lane::first;
+    p.symmetric = scenario != Scenario::try_ && !uses_timed_form(scenario) && scenario != Scenario::oblivious &&
+                  (slots == 1 || !L::properties.waiting_array) && domain.threads >= max_threads &&
+                  domain.lane == Lane::first;
     p.construct = &construct;
     p.visit = &visit;
     p.locked = &locked;
@@ -221,10 +299,14 @@ struct Fixture {
     p.bypass = L::properties.bypass;
     switch (scenario) {
       case Scenario::try_: p.body = &tries; break;
-      case Scenario::timed: p.body = &timed; break;
+      case Scenario::timed:
+      case Scenario::full_table: p.body = &timed; break;
+      case Scenario::timed_destroy: p.body = &timed_destroy; p.locked = &domain_still_in_use; break;
+      case Scenario::interrupt: p.body = &interrupted; break;
+      case Scenario::wrap: p.body = &rounds; p.starts_near_limits = true; break;
       case Scenario::oblivious: p.body = &oblivious; break;
       case Scenario::several: p.body = &several; p.locks = 2; break;
-      case Scenario::destroy: p.body = &destroy; p.destroys = true; break;
+      case Scenario::destroy: p.body = &destroy; p.locked = &domain_still_in_use; break;
       default: p.body = &rounds;
     }
     return p;
@@ -235,19 +317,25 @@ template <class S>
 struct SemaphoreFixture {
   S semaphore;
   CheckedMemory::tally<std::uint64_t> expected;  // permits that must be there in the end
+  CheckedMemory::tally<std::uint64_t> settled;   // threads that have a permit or have given up
+  CheckedMemory::atomic<std::uint32_t> returned; // 1 once the interrupted thread has returned from its wait
+  Interrupt<CheckedSleeping> interrupt;
 
   static SemaphoreFixture& at(void* memory) { return *static_cast<SemaphoreFixture*>(memory); }
 
   template <std::uint64_t Permits>
   static void construct(void* memory) {
-    auto& self = *new (memory) SemaphoreFixture{S(Permits), {}};
+    auto& self = *new (memory) SemaphoreFixture{S(Permits), {}, {}, {}, {}};
     self.expected = Permits;
     supply_domain();
   }
 
   static void visit(const void* memory, World& world) {
-    register_fields(world, static_cast<const SemaphoreFixture*>(memory)->semaphore, "");
+    const auto& self = *static_cast<const SemaphoreFixture*>(memory);
+    register_fields(world, self.semaphore, "");
     register_fields(world, CheckedMemory::domain(), "");
+    world.name("returned", nobody, &self.returned, 4, "");
+    register_fields(world, self.interrupt, "interrupt");
   }
 
   static bool short_of_permits(const void* memory) {
@@ -333,6 +421,74 @@ struct SemaphoreFixture {
     }
   }
 
+  // A release of two permits passes over the tickets of several leavers, while other threads release one permit each.
+  static void timed_batch(void* memory, unsigned thread, unsigned) {
+    auto& self = at(memory);
+    auto& world = World::current();
+    if (thread == 0) {
+      self.expected = self.expected + 2;
+      world.releasing(0);
+      self.semaphore.release(2);
+      return world.released();
+    }
+    world.acquiring(0);
+    if (thread + 1 == world.threads()) {
+      self.semaphore.acquire();
+      world.entered(0);
+      self.expected = self.expected - 1;
+    } else if (self.semaphore.acquire_until(Deadline{1})) {
+      world.entered(0);
+      world.releasing(0);
+      self.semaphore.release(1);
+      world.released();
+    } else {
+      world.gave_way();
+    }
+  }
+
+  // The first thread releases a permit for each of the others, all at once. The last of the others to get its permit or
+  // to give up destroys the semaphore, possibly while the first thread is still in its release.
+  template <bool MayGiveUp>
+  static void destroy(void* memory, unsigned thread, unsigned) {
+    auto& self = at(memory);
+    auto& world = World::current();
+    if (thread == 0) {
+      world.releasing(0);
+      self.semaphore.release(world.threads() - 1);
+      return world.released();
+    }
+    world.acquiring(0);
+    if (!MayGiveUp || thread + 1 == world.threads()) {
+      self.semaphore.acquire();
+      world.entered(0);
+    } else if (self.semaphore.acquire_until(Deadline{1})) {
+      world.entered(0);
+    } else {
+      world.gave_way();
+    }
+    self.settled = self.settled + 1;
+    if (self.settled == world.threads() - 1) world.destroyed(0);
+  }
+
+  static void interrupted(void* memory, unsigned thread, unsigned episodes) {
+    if (thread > 2) return rounds<true>(memory, thread, episodes);
+    auto& self = at(memory);
+    if (thread == 2) return self.interrupt.raise();
+    if (thread == 0) {
+      self.enter();
+      Checked::await(self.returned, [](auto n) { return n == 1; }, order::acquire);
+      return self.leave();
+    }
+    World::current().acquiring(0);
+    if (self.semaphore.acquire_until(Interruptible<CheckedSleeping>{self.interrupt})) {
+      World::current().entered(0);
+      self.leave();
+    } else {
+      World::current().gave_way();
+    }
+    self.returned.store(1, order::release);
+  }
+
   static void posts(void* memory, unsigned thread, unsigned episodes) {
     auto& world = World::current();
     for (unsigned e = 0; e < episodes; ++e) {
@@ -348,9 +504,18 @@ struct SemaphoreFixture {
 
   static Program program(Scenario scenario, std::uint32_t slots, const DomainOptions&) {
     Program p;
-    p.construct = scenario == Scenario::permits || scenario == Scenario::timed_permits ? &construct<2>
-                  : scenario == Scenario::posts || scenario == Scenario::timed_posts || scenario == Scenario::timed_away ? &construct<0>
-                  : &construct<1>;
+    switch (scenario) {
+      case Scenario::permits:
+      case Scenario::timed_permits: p.construct = &construct<2>; break;
+      case Scenario::posts:
+      case Scenario::wrap:
+      case Scenario::timed_posts:
+      case Scenario::timed_batch:
+      case Scenario::timed_away:
+      case Scenario::destroy:
+      case Scenario::timed_destroy: p.construct = &construct<0>; break;
+      default: p.construct = &construct<1>;
+    }
     p.visit = &visit;
     p.locked = &short_of_permits;
     p.fixture_size = sizeof(SemaphoreFixture);
@@ -360,10 +525,16 @@ struct SemaphoreFixture {
     p.symmetric = (scenario == Scenario::rounds || scenario == Scenario::permits) && (slots == 1 || !S::properties.waiting_array);
     switch (scenario) {
       case Scenario::try_: p.body = &tries; break;
-      case Scenario::timed: p.body = &timed<true>; break;
+      case Scenario::timed:
+      case Scenario::full_table: p.body = &timed<true>; break;
+      case Scenario::interrupt: p.body = &interrupted; break;
+      case Scenario::destroy: p.body = &destroy<false>; p.permits = 255; p.locked = &domain_still_in_use; break;
+      case Scenario::timed_destroy: p.body = &destroy<true>; p.permits = 255; p.locked = &domain_still_in_use; break;
+      case Scenario::wrap: p.body = &posts; p.permits = 255; p.starts_near_limits = true; break;
       case Scenario::timed_permits: p.body = &timed<false>; p.permits = 2; break;
       case Scenario::timed_away: p.body = &timed_away; p.permits = 255; break;
       case Scenario::timed_posts: p.body = &timed_posts; p.permits = 255; break;
+      case Scenario::timed_batch: p.body = &timed_batch; p.permits = 255; break;
       case Scenario::permits: p.body = &rounds<false>; p.permits = 2; break;
       case Scenario::posts: p.body = &posts; p.permits = 255; break;
       default: p.body = &rounds<true>;

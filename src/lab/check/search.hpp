@@ -47,6 +47,7 @@ struct Replay {
   std::vector<std::string> lines;
   Violation violation;
   std::string problem;  // why the schedule cannot be followed to its end
+  unsigned skipped = 0; // steps of threads that were waiting or had finished
 };
 Replay replay(const Program& program, const Config& config, const std::vector<Step>& schedule);
 

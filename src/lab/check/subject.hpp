@@ -22,6 +22,7 @@ struct Subject {
   bool has_try = false;
   bool abandonable = false;
   bool sleeping = false;  // its waiters sleep, on chains
+  bool has_ticket_line = false;  // its waiters stand in a TicketLine (line.hpp)
   Program (*make)(Scenario, std::uint32_t slots, const DomainOptions&) = nullptr;
 
   Program program(Scenario scenario, std::uint32_t slots) const { return make(scenario, slots, domain); }
@@ -37,6 +38,8 @@ void add_locks(std::vector<Subject>&);       // subjects_locks.cpp
 void add_variations(std::vector<Subject>&);  // subjects_variations.cpp
 void add_semaphores(std::vector<Subject>&);  // subjects_semaphores.cpp
 void add_sleeping(std::vector<Subject>&);    // subjects_sleeping.cpp
+void add_sleeping_variations(std::vector<Subject>&);  // subjects_sleeping_variations.cpp
+void add_stepping_aside(std::vector<Subject>&);       // subjects_stepping_aside.cpp
 void add_conditions(std::vector<Subject>&);  // subjects_conditions.cpp
 
 template <class E>
@@ -48,6 +51,7 @@ Subject subject_of(bool variation) {
   s.domain.lanes = s.domain.lanes < CheckedMemory::max_lanes ? s.domain.lanes : CheckedMemory::max_lanes;
   s.domain.left = s.domain.left < CheckedMemory::left_size ? s.domain.left : CheckedMemory::left_size;
   s.variation = variation;
+  s.has_ticket_line = E::base.starts_with("ticket") || E::base.starts_with("twa") || E::base.starts_with("laned");
   if constexpr (requires { typename E::Semaphore; }) {
     s.semaphore = s.has_try = s.abandonable = true;
     s.make = &SemaphoreFixture<typename E::Semaphore>::program;
@@ -56,10 +60,22 @@ Subject subject_of(bool variation) {
     s.has_try = E::try_lock;
     s.abandonable = TimedLock<Timed>;
     s.make = [](Scenario scenario, std::uint32_t slots, const DomainOptions& domain) {
-      return scenario == Scenario::timed ? Fixture<Timed>::program(scenario, slots, domain) : Fixture<typename E::Lock>::program(scenario, slots, domain);
+      return uses_timed_form(scenario) ? Fixture<Timed>::program(scenario, slots, domain)
+                                       : Fixture<typename E::Lock>::program(scenario, slots, domain);
     };
   }
   return s;
+}
+
+// Adds the lock with waiters that sleep, if it can park and this shows anything new.
+template <class E>
+void add_sleeping_form(std::vector<Subject>& list, bool variation) {
+  if constexpr (E::properties.parkable && E::properties.order != Order::long_term) {
+    auto subject = subject_of<E>(variation);
+    subject.name += "+park";
+    subject.sleeping = true;
+    list.push_back(subject);
+  }
 }
 
 }  // namespace fairlock::check

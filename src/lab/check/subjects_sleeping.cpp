@@ -8,14 +8,7 @@
 namespace fairlock::check {
 
 void add_sleeping(std::vector<Subject>& list) {
-  const auto add = [&]<class E>() {
-    if constexpr (E::properties.parkable && E::properties.order != Order::long_term) {
-      auto subject = subject_of<E>(false);
-      subject.name += "+park";
-      subject.sleeping = true;
-      list.push_back(subject);
-    }
-  };
+  const auto add = [&]<class E>() { add_sleeping_form<E>(list, false); };
   for_each_entry(Locks<CheckedSleeping>{}, add);
   for_each_entry(Semaphores<CheckedSleeping>{}, add);
 }

@@ -71,9 +71,20 @@ void World::reset() {
   const Here here(*this);
   program_.construct(fixture());
   if (names_.empty()) program_.visit(fixture(), *this);
+  if (program_.starts_near_limits) start_near_limits();
   for (unsigned t = 0; t < config_.threads; ++t) {
     auto& thread = moving.threads[t];
     thread.sp = fibers_[t].prepare(&run_fiber, reinterpret_cast<void*>(std::uintptr_t{t}));
+  }
+}
+
+// Tickets and grants start just below 2^64, and so just below a multiple of 2^48. Pokes start just below 2^32, where a
+// futex word wraps around.
+void World::start_near_limits() {
+  for (const auto& [address, name] : names_) {
+    const std::string_view field = name.field;
+    if (field == "ticket" || field == "grant") write(address, 8, read(address, 8) - 2);
+    if (field == "counter") write(address, 8, (std::uint64_t{1} << 32) - 2);
   }
 }
 
@@ -208,7 +219,7 @@ Violation World::violation() const {
 }
 
 void World::check_end() {
-  if (program_.locked == nullptr || moving.lines[0].destroyed) return;
+  if (program_.locked == nullptr) return;
   const Here here(*this);
   if (program_.locked(fixture())) violate(Property::unlocked, "every thread has left, but the lock does not look free");
 }
@@ -293,7 +304,8 @@ unsigned World::park_outcomes(unsigned t) const {
 void World::park(unsigned t, unsigned outcome) {
   auto& thread = moving.threads[t];
   const auto& op = thread.pending;
-  if (thread.sleep == Sleep::awake && read(op.address, op.width) == op.expected) {
+  // A futex compares only the low 32 bits of a word.
+  if (thread.sleep == Sleep::awake && read(op.address, 4) == static_cast<std::uint32_t>(op.expected)) {
     thread.sleep = Sleep::asleep;
     return;
   }

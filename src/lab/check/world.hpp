@@ -135,9 +135,9 @@ struct Program {
   unsigned permits = 1;    // how many threads may be inside at once
   Order order = Order::barging;
   int bypass = 0;
-  bool destroys = false;
   bool waits_for_deadlines = false;  // a deadline may be all that anybody waits for, and then it comes
   bool symmetric = false;  // every thread does the same, and the lock does not care which thread is which
+  bool starts_near_limits = false;  // counters start just below their limits
 };
 
 class World {
@@ -200,6 +200,10 @@ class World {
   void touch(std::uintptr_t address);         // memory that one thread at a time owns
   void expect_owned(std::uintptr_t address);  // a bug may follow a wild pointer: that is found, not suffered
   bool gave_up() const { return moving.threads[self_].gave_up; }
+  bool last_wait_was_brief() const {
+    const auto& op = moving.threads[self_].pending;
+    return op.kind == Kind::await_briefly || (op.kind == Kind::park && op.operand == 2);
+  }
   unsigned self() const { return self_; }
   void* own(unsigned type, std::size_t size, void (*name)(World&, const void*, const std::string&));
   void* enter_scope(unsigned type, std::size_t size, void (*name)(World&, const void*, const std::string&));
@@ -253,6 +257,7 @@ class World {
     World* before_;
   };
 
+  void start_near_limits();
   static void run_fiber(void* argument);
   std::uintptr_t base() const { return reinterpret_cast<std::uintptr_t>(arena_.get()); }
   std::byte* part(unsigned t) const { return arena_.get() + domain_space + fixture_space + t * part_size; }

@@ -1,0 +1,19 @@
+// The variations, with waiters that sleep. Fair locks with a small quota are left out: a thread that sleeps until the
+// line may be edited announces its sleep by an RMW, and the checker takes this RMW for an arrival, although the thread
+// is not in line yet. With a large quota this makes no difference.
+
+#include <fairlock/catalogue.hpp>
+
+#include "check/subject.hpp"
+
+namespace fairlock::check {
+
+void add_sleeping_variations(std::vector<Subject>& list) {
+  const auto add = [&]<class E>() {
+    if constexpr (E::properties.order != Order::at_head) add_sleeping_form<E>(list, true);
+  };
+  for_each_entry(Variations<CheckedSleeping>{}, add);
+  for_each_entry(SemaphoreVariations<CheckedSleeping>{}, add);
+}
+
+}  // namespace fairlock::check
