@@ -194,6 +194,57 @@ assert not lock.locked()
     )
 
 
+def test_exceptions_of_several_handlers_are_chained() -> None:
+    """A handler's own context stays, and an exception that is raised twice does not become its own context."""
+    run_python(
+        CHILD
+        + """
+first, second = Handled("first"), Handled("second")
+
+def raise_in_except():
+    try:
+        raise KeyError("inner")
+    except KeyError:
+        raise second
+
+def contexts_after(*handlers):
+    condition = fairlock.Condition(fairlock.Lock())
+    rest, handled = iter(handlers), []
+    def handle(*_):
+        handled.append(None)
+        next(rest)()
+    signal.signal(signal.SIGUSR1, handle)
+    def disturb():
+        eventually(lambda: condition.waiting == 1)
+        with condition:
+            condition.notify()
+            eventually(lambda: condition._lock.waiting == 1)
+            for number in range(len(handlers)):
+                signal.pthread_kill(main, signal.SIGUSR1)
+                eventually(lambda: len(handled) > number)
+    disturber = start(disturb)
+    with condition:
+        try:
+            condition.wait()
+            assert False, "wait() did not raise"
+        except Handled as error:
+            found = [error]
+    disturber.join()
+    while found[-1].__context__ is not None:
+        found.append(found[-1].__context__)
+        assert len(found) < 10, found
+    return [one.args[0] for one in found]
+
+def raise_first(): raise first
+def raise_second(): raise second
+
+assert contexts_after(raise_first, raise_in_except) == ["second", "inner", "first"]
+first.__context__ = second.__context__ = None
+assert contexts_after(raise_first, raise_second, raise_first) == ["first"]
+"""
+    )
+
+
 def test_handler_runs_while_an_rlock_is_restored() -> None:
     """As in a threading.Condition: the lock is held as often as before, even if the handler raises."""
     run_python(
