@@ -63,7 +63,7 @@ void destroyed_by_the_thread_behind_a_leaver(std::uint64_t permits) {
   Hook::hook() = [&](Operation) {
     const auto hook = std::exchange(Hook::hook(), nullptr);
     if (!published) published = semaphore.value() != before;
-    for (unsigned i = 0; published && !gone && i < 2000; ++i) std::this_thread::yield();
+    for (const auto end = steady_now() + 2'000'000; published && !gone && steady_now() < end;) std::this_thread::yield();
     Hook::hook() = hook;
   };
   semaphore.release(permits);
