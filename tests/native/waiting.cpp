@@ -104,21 +104,20 @@ void delayed_notifier() {
     }));
   });
   std::this_thread::sleep_for(10ms);
-  std::thread notifier([&] {
+  std::atomic<bool> returned{false};
+  const auto notify = [&] {
     delayed = true;
     fairlock::signal(&key);
     delayed = false;
-  });
-  while (!looking) {  // unless it came before the waiter was on the chain
-    std::this_thread::sleep_for(5ms);
-    if (!looking && notifier.joinable()) {
-      notifier.join();
-      notifier = std::thread([&] {
-        delayed = true;
-        fairlock::signal(&key);
-        delayed = false;
-      });
-    }
+    returned = true;
+  };
+  std::thread notifier(notify);
+  // A notifier that comes before the waiter is on the chain returns at once, and another one must come.
+  while (!looking) {
+    std::this_thread::sleep_for(1ms);
+    if (!returned.exchange(false)) continue;
+    notifier.join();
+    notifier = std::thread(notify);
   }
   CHECK(!wait_until(&key, [] { return false; }, deadline_in(20ms)) && !ready);
   std::thread second([&] { CHECK(!wait_until(&key, [] { return false; }, deadline_in(50ms))); });
