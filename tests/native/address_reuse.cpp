@@ -28,8 +28,11 @@ class Reuse {
     line_ = new (memory_) Line;
 
     std::thread leaver([this] {
-      line_->acquire_until(Forever{}, [this](auto) { return check::wait_until([this] { return line_->value() == -2; }), false; },
-                           [] {});
+      const auto wait = [this](auto) {
+        check::wait_until([this] { return line_->value() == -2; });
+        return false;
+      };
+      line_->acquire_until(Forever{}, wait, [] {});
     });
     check::wait_until([this] { return line_->value() == -1; });
     behind_ = std::thread([this] {

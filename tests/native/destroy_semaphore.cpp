@@ -63,7 +63,8 @@ void destroyed_by_the_thread_behind_a_leaver(std::uint64_t permits) {
   Hook::hook() = [&](Operation) {
     const auto hook = std::exchange(Hook::hook(), nullptr);
     if (!published) published = semaphore.value() != before;
-    for (const auto end = steady_now() + 2'000'000; published && !gone && steady_now() < end;) std::this_thread::yield();
+    const auto end = steady_now() + 2'000'000;
+    while (published && !gone && steady_now() < end) std::this_thread::yield();
     Hook::hook() = hook;
   };
   semaphore.release(permits);
