@@ -57,8 +57,8 @@ void destroyed_by_the_thread_behind_a_leaver(std::uint64_t permits) {
   });
   check::wait_until([&] { return left.load(); });
 
-  // Holds the release up before each operation after the one that publishes the permits, until the semaphore is gone.
-  // Not for ever, because a waiter on a chain sleeps until the release wakes it.
+  // Once the permits are published, the hook delays the release before each operation until the semaphore is gone. The
+  // delay is bounded, because a waiter on a chain sleeps until the release wakes it.
   const auto before = semaphore.value();
   Hook::hook() = [&](Operation) {
     const auto hook = std::exchange(Hook::hook(), nullptr);
