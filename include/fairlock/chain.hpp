@@ -29,11 +29,12 @@ enum Gate : std::uint32_t { gate_shut = 0, gate_woken = 1, gate_asleep = 2 };
 template <Platform P>
 class Chains {
  public:
-  // Waits until satisfied(); false if `until` came first. Whoever makes the condition true must then signal the same key.
+  // Waits until satisfied(); false if `until` came first. A thread that makes the condition true must then signal the same
+  // key. `lock` tells the waits of a thread apart that may last differently long.
   template <class C, Until U>
-  [[gnu::noinline]] static bool wait_until(Key key, const C& satisfied, const U& until) {
+  [[gnu::noinline]] static bool wait_until(const void* lock, Key key, const C& satisfied, const U& until) {
     if constexpr (P::looks != 0)
-      if (P::satisfied_soon(satisfied, until)) return true;
+      if (P::satisfied_soon(lock, satisfied, until)) return true;
     auto& head = chain(key);
     while (!satisfied()) {
       typename P::template scoped<Element> mine;

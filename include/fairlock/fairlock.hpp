@@ -84,7 +84,7 @@ using interruptible = Interruptible<Native<>>;
 // evaluated by the thread that signals.
 template <class C, Until U = Forever>
 bool wait_until(const void* key, const C& condition, const U& until = {}) {
-  return Chains<Native<>>::wait_until(Native<>::key(key), condition, until);
+  return Chains<Native<>>::wait_until(key, Native<>::key(key), condition, until);
 }
 
 inline void signal(const void* key) {

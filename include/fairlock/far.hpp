@@ -33,10 +33,10 @@ struct FarWaiting {
     const auto admitted = [=](auto now) { return Line::admits(now, mine); };
     const auto key = P::key(owner, mine);
     if constexpr (where == Far::chain) {
-      if (!Chains<P>::wait_until(key, near, until)) return false;
+      if (!Chains<P>::wait_until(owner, key, near, until)) return false;
     } else {
       if constexpr (P::looks != 0)
-        if (P::satisfied_soon(near, until)) return true;
+        if (P::satisfied_soon(owner, near, until)) return true;
       auto& far = slot(P::salt(owner), mine);
       for (;;) {
         // The slot first, then the grant: a release in between has changed the slot that we remember.

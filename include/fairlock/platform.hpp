@@ -18,7 +18,7 @@
 //   signal(keys...)                        the same after an RMW that ended a wait
 //   key(object, n)                         what a waiter that may sleep waits for: a word, or a lock and a number
 //   sleeps                                 whether waiters may sleep, so that publish and signal have somebody to wake
-//   looks, satisfied_soon(condition, u)    if not 0: whether a condition holds before a sleep would pay (native platforms only)
+//   looks, satisfied_soon(lock, cond, u)   if not 0: whether a condition holds before a sleep would pay (native platforms only)
 //   watch(gate, until)                     wait for the gate of a waiting chain (chain.hpp)
 //   park(word, value, until) / unpark      sleep on a 32-bit word while it has that value (platform/parking.hpp)
 //   now()                                  nanoseconds of a steady clock
@@ -33,6 +33,7 @@
 //   serial()                               a number of the calling thread that no other thread has, nor will have; not 0
 //   random(), cpu(), node()                deterministic where time is simulated
 //   chance(c)                              true with probability c; the checker explores both
+//   guess(estimate)                        estimate(), which judges by timing and may be wrong; the checker explores both answers
 //   salt(object)                           what stands for the object's address in a hash: the same in every mapping
 //   identity(object)                       what stands for the object in a table: no other has it, and no hapax is equal to it
 //   domain()                               the place of what locks share
@@ -110,6 +111,7 @@ concept Platform = AtomicOf<typename P::template atomic<std::uint64_t>, std::uin
                      { P::serial() } -> std::same_as<std::uint64_t>;
                      { P::random() } -> std::convertible_to<std::uint64_t>;
                      { P::chance(Chance{}) } -> std::same_as<bool>;
+                     { P::guess([] { return true; }) } -> std::same_as<bool>;
                      { P::cpu() } -> std::convertible_to<unsigned>;
                      { P::node() } -> std::convertible_to<unsigned>;
                      { P::salt(object) } -> std::same_as<std::uint32_t>;

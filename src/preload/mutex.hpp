@@ -205,7 +205,7 @@ class Mutex {
       return episode.has_value();
     } else {
       while (!try_enter())
-        if (!Chains<P>::wait_until(P::key(this), [this] { return !room_.lock.locked(); }, until)) return false;
+        if (!Chains<P>::wait_until(this, P::key(this), [this] { return !room_.lock.locked(); }, until)) return false;
       return true;
     }
   }

@@ -29,6 +29,7 @@
 #include <fairlock/platform/sleeping.hpp>
 #include <fairlock/waiting/aside.hpp>
 #include <fairlock/waiting/park.hpp>
+#include <fairlock/waiting/spin_history.hpp>
 
 // ThreadSanitizer does not understand fences; a fence that it can see is an RMW on one word.
 #if defined(__SANITIZE_THREAD__)
@@ -208,6 +209,9 @@ struct NativeMemory {
 
   static bool chance(Chance c) { return c.times != 0 && static_cast<std::uint32_t>(random()) < c.of_32_bits(); }
 
+  template <class F>
+  static bool guess(const F& estimate) { return estimate(); }
+
 #if defined(__linux__)
   static unsigned cpu() { return place(nullptr); }
   static unsigned node() {
@@ -333,22 +337,24 @@ struct NativeWaiting : NativeMemory<O> {
   template <class A, class C>
   static auto await_briefly(const A& where, const C& condition, unsigned looks, std::memory_order o = order::acquire)
       -> std::optional<decltype(where.load(o))> {
-    for (unsigned i = 0; i < looks; ++i, rest())
+    LongerRests rests(looks);
+    do {
       if (auto value = where.load(o); condition(value)) return value;
+    } while (rests.rest());
     return std::nullopt;
   }
 
-  // Whether it is satisfied before a sleep would pay: looks, then steps aside between looks. Both only as long as they pay. Who
-  // stands far back in a line looks in vain, and takes the processor from those who are next; but most locks cannot tell it where
-  // it stands. So it goes by how the thread fared of late: after looks in vain the next are a quarter, one that succeeds makes
-  // them all worth while again, and so do many waits.
+  // Whether the condition comes true before a sleep would pay: the waiter looks for a few microseconds, then steps aside
+  // between looks. Each only if it has paid of late. A waiter far back in a line spins in vain, and takes the processor
+  // from the waiters that are next; most locks cannot tell it where it stands.
   template <class C, Until U>
-  static bool satisfied_soon(const C& satisfied, const U& until) {
-    auto& luck = NativeMemory<O>::template local<Luck>();
-    if (satisfied_while(satisfied, looks, luck.looked_in_vain, [] { return rest(), true; })) return true;
+  static bool satisfied_soon(const void* lock, const C& satisfied, const U& until) {
+    auto& histories = NativeMemory<O>::template local<Histories>();
+    if (spin_until(satisfied, looks, histories.looking.of(lock), [] { return rest(), true; })) return true;
     if (!until.may_step_aside()) return false;
     Aside aside;
-    return satisfied_while(satisfied, W::steps, luck.stepped_in_vain, [&] { return !until.interrupted() && aside.step(until.deadline()); });
+    return spin_until(satisfied, W::steps, histories.stepping.of(lock),
+                      [&] { return !until.interrupted() && aside.step(until.deadline()); });
   }
 
   template <class A, class C, class Pace, Until U>
@@ -431,21 +437,21 @@ struct NativeWaiting : NativeMemory<O> {
     }
   }
 
-  struct Luck {
-    unsigned looked_in_vain, stepped_in_vain;  // so many waits, one after the other
+  struct Histories {
+    SpinHistories looking, stepping;
   };
 
   template <class C, class S>
-  static bool satisfied_while(const C& satisfied, unsigned most, unsigned& in_vain, const S& step) {
-    constexpr unsigned enough = 127;
-    for (unsigned left = in_vain < 4 ? most >> 2 * in_vain : 0; left != 0; --left) {
+  static bool spin_until(const C& satisfied, unsigned most, SpinHistory& history, const S& step) {
+    if (!history.worth_trying()) return false;
+    for (unsigned i = 0; i < most; ++i) {
       if (satisfied()) {
-        in_vain = 0;
+        history.succeeded();
         return true;
       }
       if (!step()) return satisfied();
     }
-    if (++in_vain == enough) in_vain = 0;
+    history.failed();
     return false;
   }
 

@@ -28,7 +28,7 @@ struct Sleeping : Base {
       if (condition(value)) return value;
       if (!in_time) return std::nullopt;
       // Satisfied, it may be by a value that only flickered by: hence the look above.
-      in_time = Chains<Sleeping>::wait_until(key, [&] { return condition(where.load(o)); }, until);
+      in_time = Chains<Sleeping>::wait_until(&where, key, [&] { return condition(where.load(o)); }, until);
     }
   }
 

@@ -18,7 +18,7 @@ struct BasicPark : Spin {
 template <class Backend>
 struct BasicSpinThenPark : BasicPark<Backend> {
   static constexpr const char* name = "spin-then-park";
-  static constexpr unsigned looks = 50;
+  static constexpr unsigned looks = 50;  // several microseconds
   static constexpr unsigned steps = 100;  // aside, between further looks
 };
 

@@ -187,6 +187,8 @@ struct CheckedMemory {
   static bool chance(Chance c) {
     return c.certain() ? c.times != 0 : World::current().perform({.kind = Kind::chance}) != 0;
   }
+  template <class F>
+  static bool guess(const F&) { return World::current().perform({.kind = Kind::chance}) != 0; }
 
   [[noreturn]] static void stop(const char* who, const char* what) {
     World::current().stop(Property::promise, std::string(who) + ": " + what);
@@ -327,7 +329,7 @@ struct CheckedStepAside : Checked {
   static constexpr unsigned looks = 1;
 
   template <class C, Until U>
-  static bool satisfied_soon(const C& satisfied, const U& until) {
+  static bool satisfied_soon(const void*, const C& satisfied, const U& until) {
     return satisfied() || (until.may_step_aside() && !until.interrupted() && satisfied());
   }
 };

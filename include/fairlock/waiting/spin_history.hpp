@@ -1,0 +1,46 @@
+// SpinHistory: whether spinning has ended the recent waits of a thread for a lock, so that the thread knows whether to spin
+// before it sleeps again.
+//
+// A spin that fails costs its time and ends in a sleep after all. So after a few failures in a row, a thread skips ever more
+// waits before it tries again. It does not spin for a shorter time instead: a wait that ends just behind the shorter spin
+// would count as a failure, and a lock that is worth spinning for would never be found out.
+#pragma once
+
+#include <cstdint>
+
+namespace fairlock {
+inline namespace v0 {
+
+class SpinHistory {
+ public:
+  bool worth_trying() {
+    if (skipped_ >= to_skip()) return true;
+    ++skipped_;
+    return false;
+  }
+  void succeeded() { failures_ /= 2, skipped_ = 0; }
+  void failed() { failures_ += failures_ < most, skipped_ = 0; }
+
+ private:
+  static constexpr std::uint8_t tolerated = 2, most = tolerated + 7;  // skips at most 127 waits
+
+  unsigned to_skip() const { return failures_ > tolerated ? (1u << (failures_ - tolerated)) - 1 : 0; }
+
+  std::uint8_t failures_ = 0, skipped_ = 0;
+};
+
+// What a thread knows of the locks that it waits for. Locks whose addresses collide share an entry.
+class SpinHistories {
+ public:
+  SpinHistory& of(const void* lock) {
+    const auto address = reinterpret_cast<std::uintptr_t>(lock);
+    return histories_[(address >> 4 ^ address >> 9) % size];
+  }
+
+ private:
+  static constexpr unsigned size = 16;
+  SpinHistory histories_[size];
+};
+
+}  // namespace v0
+}  // namespace fairlock
