@@ -18,7 +18,7 @@ class Properties(TypedDict):
     variation: bool
     source: str
     spinning: str
-    order: Literal["fifo", "bounded", "at-head", "barging", "lifo", "platoon", "long-term"]
+    order: Literal["fifo", "bounded", "at-head", "while-saturated", "barging", "lifo", "platoon", "long-term"]
     bypass: int | None
     waiting_array: bool
     parkable: bool

@@ -173,9 +173,11 @@ using Variations = EntryList<
     Entry<"hemlock/per-episode", Hemlock<P, HemlockOptions{.elements = Elements::per_episode}>>,
     Entry<"reciprocating/per-episode", ReciprocatingLock<P, ReciprocatingOptions{.elements = Elements::per_episode}>>,
     Entry<"qspinlock/few-numbers", QspinLock<P, QspinOptions{.enough_numbers = false}>, DomainOptions{.threads = 2}>,
-    Entry<"fair/quota-0", FairLock<P, FairOptions{.quota = 0}>>,
-    Entry<"fair/quota-1", FairLock<P, FairOptions{.quota = 1}>>,
-    Entry<"fair/quota-2", FairLock<P, FairOptions{.quota = 2}>>,
+    Entry<"fair/quota-0", FairLock<P, FairOptions{.quota = 0, .adapts = false}>>,
+    Entry<"fair/quota-1", FairLock<P, FairOptions{.quota = 1, .adapts = false}>>,
+    Entry<"fair/quota-2", FairLock<P, FairOptions{.quota = 2, .adapts = false}>>,
+    Entry<"fair/adapts-quota-0", FairLock<P, FairOptions{.quota = 0}>>,
+    Entry<"fair/adapts-quota-1", FairLock<P, FairOptions{.quota = 1}>>,
     Entry<"capacitor-tts/platoon-1", Wrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 1}>>,
     Entry<"capacitor-tts/platoon-2", Wrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2}>>,
     Entry<"capacitor-tts/platoon-3", Wrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 3}>>,
@@ -213,7 +215,8 @@ using SemaphoreVariations = EntryList<
     SemaphoreEntry<"twa-semaphore/fast-path", TwaSemaphore<P, TwaSemaphoreOptions{.fast_path = true}>>,
     SemaphoreEntry<"twa-semaphore/threshold-0", TwaSemaphore<P, TwaSemaphoreOptions{.threshold = 0}>>,
     SemaphoreEntry<"twa-semaphore/slots-2048", TwaSemaphore<P>, DomainOptions{.slots = 2048}>,
-    SemaphoreEntry<"fair-semaphore/quota-1", FairSemaphore<P, FairSemaphoreOptions{.quota = 1}>>>;
+    SemaphoreEntry<"fair-semaphore/quota-1", FairSemaphore<P, FairSemaphoreOptions{.quota = 1, .adapts = false}>>,
+    SemaphoreEntry<"fair-semaphore/adapts-quota-0", FairSemaphore<P, FairSemaphoreOptions{.quota = 0}>>>;
 
 template <class... E, class F>
 void for_each_entry(EntryList<E...>, F&& visit) {

@@ -1,28 +1,45 @@
-// FairLine: permits that whoever comes by may snatch, and a FIFO line of those who sleep for one, of whom the first is passed by at
-// most `quota` times, and for about `patience`. What the fair lock and the fair semaphore share.
+// FairLine: permits that newcomers may take, and a FIFO line of threads that sleep until one is theirs. The fair lock and
+// the fair semaphore share it.
 //
 //   field          holds                                                      written by
-//   word_          permits | bypassed | begun | asleep | poked | editing | waiting    everybody, by RMWs only
-//     permits      to be had just now, counted from `initial`                 whoever takes one, whoever gives some
-//     bypassed     newcomers who entered before the head; from quota on the   newcomers (+1), who lost patience (all ones), whoever
-//                  line is closed: what is free is for the head               was the head (0)
-//     begun        when the head became that: a coarse clock, modulo 1 ms     whoever made it the head
-//     asleep       somebody sleeps on word_: the head, or who wants to edit   itself; whoever gives, or has edited (0)
-//     poked        the head was told to get up, and looks at word_            whoever pokes it; whoever was the head (0)
-//     editing      somebody changes the line                                  itself
-//     waiting      the line is not empty                                      arrivals, the last to leave (0)
-//   head_          the first in line, or null; and                            whoever edits
+//   word_          permits | bypassed | begun | saturation | more | asleep | poked | editing | waiting    RMWs only
+//     permits      available now, counted from `initial`                      takers (-1), releases (+n)
+//     bypassed     newcomers that have passed the head; from quota on, the    newcomers (+1); a thread that closes the
+//                  line is closed                                             line (all ones); a new head, a thread that
+//                                                                             gives way (0)
+//     begun        when `bypassed` was last 0: a coarse clock, modulo 1 ms    a new head, a thread that gives way
+//     saturation   0: the line is not saturated; 3 after an observation that  the head; newcomers (-1)
+//                  it is, one less after each observation that it is not
+//     more         once the last permit is taken, `poked` is false again      the thread that wakes a waiter
+//     asleep       a thread sleeps on word_: the head, or one that waits to   that thread; the thread that wakes it (0)
+//                  edit the line
+//     poked        enough waiters are awake                                   the thread that wakes a waiter or edits
+//     editing      a thread changes the line                                  that thread
+//     waiting      the line is not empty                                      arrivals; the last thread to leave (0)
+//   head_          the first element of the line, or null; and                the thread that edits
 //     single       start_with(1) was called                                   its maker
-//   element.gate   shut, asleep, woken (chain.hpp): poked                     its owner; whoever pokes
-//   element.next, before: the line is a ring; before the head stands the last whoever edits
+//   element.gate   shut, asleep or woken (chain.hpp)                          its owner; the thread that wakes it
+//   element.next, before: the line is a ring; before the head stands the last element     the thread that edits
 //
-// A release gives permits and pokes the head, once. Until the head comes running, newcomers keep the lock busy: that is where the
-// throughput is. It leaves them the rest of their quota too, unless they do not use it: so all turns are equally long. Newcomers
-// look at the clock now and then and close the line themselves, because while they keep all processors busy the head cannot.
+// A lock is saturated when the threads that run would keep it busy on their own. The line then takes turns. A release
+// wakes only the head. Newcomers that run keep the lock busy until the head is up, and even longer, for the rest of their
+// quota: so all turns are equally long. Then the line is closed to newcomers, and the head enters. Newcomers look at the
+// clock now and then and close the line themselves, because the head may be waiting for the processor they occupy.
 //
-// Who gives when there were no permits and somebody must be woken, owes that: word_ itself says so (`owed`), and as long as it
-// does, nobody takes a permit or edits. So the lock cannot be gone, and one RMW is all of a release that owes nothing. If the
-// line is being edited, the editor wakes; so nobody who gives ever waits.
+// A lock that is not saturated is free much of the time. A line forms there because an owner lost its processor, and it
+// must not outlast that. Each release wakes one more waiter, until `awake` of them are up, so that every processor has a
+// thread to run. A woken waiter takes the permit as soon as it finds one, even if it is not the head, or goes back to
+// sleep in its old place. To close the line would idle processors: the head is late because it waits for one. Instead,
+// the line closes for one newcomer, which gives its processor up and goes to the tail of the line.
+//
+// The head can tell the two apart because it runs beside the threads that use the lock (survey). Its first observation
+// that the lock is saturated counts; against that, it takes three. A wrong guess costs time, never correctness.
+//
+// Once the head is awake, it is passed over for at most `patience` in either case: then it closes the line.
+//
+// A release that finds no permits and must wake a waiter owes that wake-up. The word itself shows this (`owed`), and as
+// long as it does, no thread takes a permit or edits the line. So the lock cannot be destroyed meanwhile, and a release
+// that owes nothing is one RMW. If another thread edits the line, that thread wakes the waiter: a release never waits.
 #pragma once
 
 #include <cstdint>
@@ -38,18 +55,20 @@ inline namespace v0 {
 
 struct FairLineOptions {
   std::uint64_t initial = 0;         // permits of a line that is all zero
-  unsigned quota = 1024;             // how many newcomers may enter before the head
-  std::uint64_t patience = 60'000;   // nanoseconds: after so long the line is closed
-  unsigned pauses = 32;              // a permit that nobody took for so long is not in use
+  unsigned quota = 1024;             // newcomers that may pass the head
+  std::uint64_t patience = 100'000;  // nanoseconds for which they may pass it
+  unsigned awake = 4;                // waiters awake at once while it is not saturated
+  unsigned pauses = 32;              // a permit that stays available for so many pauses is not in use
+  bool adapts = true;                // false: the line counts as saturated, always
 };
 
 // What the catalogue knows of the lock and of the semaphore.
-constexpr Properties fair_properties(const char* name, unsigned quota) {
+constexpr Properties fair_properties(const char* name, unsigned quota, bool adapts) {
   return {
       .name = name,
       .source = "fairlock; after the hand-over of nsync and parking_lot",
       .spinning = "L+P",
-      .order = Order::at_head,
+      .order = adapts ? Order::while_saturated : Order::at_head,
       .bypass = static_cast<int>(quota),
       .on_stack = true,
       .space = "S*L + E*A",
@@ -59,15 +78,18 @@ constexpr Properties fair_properties(const char* name, unsigned quota) {
 template <Platform P, FairLineOptions O>
 class FairLine {
   using Word = std::uint64_t;
-  static constexpr Word waiting = 1, editing = 2, poked = 4, asleep = 8;
-  static constexpr Word one_tick = 16, one_bypass = one_tick << 7, one_permit = one_bypass << 13;
+  static constexpr Word waiting = 1, editing = 2, poked = 4, asleep = 8, more = 16;
+  static constexpr Word one_doubt = 32, saturation = 3 * one_doubt;
+  static constexpr Word one_tick = one_doubt << 2, one_bypass = one_tick << 7, one_permit = one_bypass << 13;
   static constexpr Word every_tick = one_bypass - one_tick, every_bypass = one_permit - one_bypass;
   static constexpr std::uint64_t tick = 1 << 13;  // nanoseconds
+  static constexpr std::uint64_t longest = every_tick / one_tick * tick / 2;
   static_assert(O.quota < every_bypass / one_bypass, "quota: at most 8190");
-  static_assert(O.patience < every_tick / one_tick * tick / 2, "patience: at most half a millisecond");
+  static_assert(O.patience < longest, "patience: at most half a millisecond");
+  static_assert(O.awake != 0, "awake: at least one");
 
  public:
-  static constexpr std::uint64_t max() { return std::uint64_t{1} << 38; }
+  static constexpr std::uint64_t max() { return std::uint64_t{1} << 35; }
 
   std::int64_t permits() const { return permits(word_.load(order::relaxed)); }
   void start_with(std::uint64_t permits) {
@@ -76,11 +98,11 @@ class FairLine {
   }
 
   bool try_take() {
-    // A look at word_ would have to wait for our own last release. If there is a single permit we know without it what the word shows
-    // while nobody has it or waits for it; and that nobody waits head_ tells, which no release writes.
-    constexpr std::uintptr_t nobody_waits = O.initial == 1 ? 0 : single;
+    // A load of word_ would wait for this thread's own last release. With a single permit, the word is known as long as
+    // the permit is free and no thread waits; head_, which no release writes, shows whether one does.
+    constexpr std::uintptr_t no_waiter = O.initial == 1 ? 0 : single;
     Word now = (1 - O.initial) * one_permit;
-    if (O.initial > 1 || head_.load(order::relaxed) != nobody_waits) now = word_.load(order::relaxed);
+    if (O.initial > 1 || head_.load(order::relaxed) != no_waiter) now = word_.load(order::relaxed);
     else if (word_.compare_exchange(now, now - one_permit, order::acquire)) [[likely]] return true;
     while (open(now))
       if (word_.compare_exchange(now, taken(now), order::acquire)) return true;
@@ -93,8 +115,15 @@ class FairLine {
     if (P::over(until)) return false;
     typename P::template scoped<Element> mine;
     mine->gate.init(gate_shut);
-    if (snatch_or_arrive(*mine)) return true;
-    if (P::watch(mine->gate, until) && take_as_head(*mine, until)) return true;
+    if (take_soon() || take_or_arrive(*mine)) return true;
+    while (P::watch(mine->gate, until)) {
+      if (head() == &*mine) {
+        if (take_as_head(*mine, until)) return true;
+        break;
+      }
+      if (take_out_of_turn(*mine, until)) return true;
+      sleep_again(*mine);
+    }
     leave(*mine);
     return false;
   }
@@ -132,104 +161,216 @@ class FairLine {
     head_.store(reinterpret_cast<std::uintptr_t>(first) | kept, order::relaxed);
   }
 
-  static std::int64_t permits(Word now) { return (static_cast<std::int64_t>(now) >> 24) + static_cast<std::int64_t>(O.initial); }
+  static std::int64_t permits(Word now) { return (static_cast<std::int64_t>(now) >> 27) + static_cast<std::int64_t>(O.initial); }
   static bool owed(Word now) {
     return permits(now) > 0 && (now & editing) == 0 && ((now & asleep) != 0 || (now & (waiting | poked)) == waiting);
   }
   static bool still(Word now) { return (now & editing) == 0 && !owed(now); }  // the line may be edited
 
-  static bool open(Word now) {
-    return permits(now) > 0 && ((now & (waiting | asleep)) == 0 || (!owed(now) && (now & every_bypass) < O.quota * one_bypass));
+  static constexpr bool saturated(Word now) { return !O.adapts || (now & saturation) != 0; }
+  static bool closed(Word now) { return (now & waiting) != 0 && (now & every_bypass) >= O.quota * one_bypass; }
+  static bool open(Word now) {  // to newcomers
+    return permits(now) > 0 && ((now & (waiting | asleep)) == 0 || (!owed(now) && !closed(now)));
   }
+
+  // What the word becomes when a newcomer takes a permit.
   static Word taken(Word now) {
     if ((now & waiting) == 0) return now - one_permit;
-    const Word next = now - one_permit + one_bypass;
-    const bool look = (next & 7 * one_bypass) == 0;  // now and then: a clock costs about as much as the rest
-    return look && ((clock() - (now & every_tick)) & every_tick) / one_tick * tick > O.patience ? next | every_bypass : next;
+    Word next = now - one_permit + one_bypass;
+    if ((now & more) != 0 && permits(now) == 1) next &= ~(poked | more);
+    if ((next & 7 * one_bypass) != 0) return next;  // a look at the clock costs about as much as the rest
+    const auto elapsed = ((clock() - (now & every_tick)) & every_tick) / one_tick * tick;
+    if (elapsed <= O.patience) return next;
+    // Sections so long that few fit into a turn do not need turns: the head competes for each of them.
+    if (O.adapts && saturated(now) && (next & every_bypass) < few * one_bypass) next -= one_doubt;
+    return next | every_bypass;
   }
+  static constexpr Word few = 64;
   static Word clock() { return (P::now() / tick * one_tick) & every_tick; }
 
+  // What it becomes when a newcomer begins to edit the line. Unless the line is saturated, one that finds it closed gives
+  // way, and the line is open to the next one.
+  static Word arriving(Word now) {
+    if (closed(now) && !saturated(now)) now = (now & ~(every_bypass | every_tick)) | clock();
+    return now | editing | waiting;
+  }
+
+  // A newcomer looks for a moment. It does not where the others take turns, or where it has to give way.
+  bool take_soon() {
+    if constexpr (P::looks != 0) {
+      const auto decided = [](Word now) { return open(now) || closed(now) || ((now & waiting) != 0 && saturated(now)); };
+      for (;;) {
+        auto now = P::await_briefly(word_, decided, P::looks, order::relaxed);
+        if (!now || !open(*now)) return false;
+        if (word_.compare_exchange(*now, taken(*now), order::acquire)) return true;
+      }
+    }
+    return false;
+  }
+
   // True: there was a permit after all.
-  bool snatch_or_arrive(Element& mine) {
+  bool take_or_arrive(Element& mine) {
     Word now = word_.load(order::relaxed);
+    Word next;
     for (;;) {
       if (open(now)) {
         if (word_.compare_exchange(now, taken(now), order::acquire)) return true;
       } else if (!still(now)) {
         now = *await(&still, Forever{});
-      } else if (word_.compare_exchange(now, now | editing | waiting, order::acquire)) {
-        break;
+      } else {
+        next = arriving(now);
+        if (word_.compare_exchange(now, next, order::acquire)) break;
       }
     }
     Element* const first = head();
     lead(Ring<Element>::append(first, mine));
-    done_editing(now | editing | waiting, first == nullptr);
+    done_editing(next, first == nullptr);
     return false;
   }
 
   template <Until U>
   bool take_as_head(Element& mine, const U& until) {
-    const auto to_be_had = [](Word now) { return permits(now) > 0 && still(now); };
     const auto patience = P::patience(until, O.patience);
+    judge();
+    Word borrowed = 0;  // the line counts as saturated because it is closed, and not for what the head has seen
     for (bool patient = true;;) {
-      const auto now = patient ? await(to_be_had, patience) : await(to_be_had, until);
+      const auto now = patient ? await(&available, patience) : await(&available, until);
       if (now && !(patient && P::over(patience))) {
-        if (patient && open(*now) && in_use(*now)) continue;
-        const Word next = (*now - one_permit) | editing;
+        if (patient && saturated(*now) && open(*now) && in_use(*now)) continue;
+        const Word next = ((*now - one_permit) & ~borrowed) | editing;
         if (!word_.cas(*now, next, order::acquire)) continue;
-        until.counted(true);  // and not when we return: before that we may have somebody to wake
+        until.counted(true);  // not only on return: there may be a thread to wake first
         lead(Ring<Element>::remove(&mine, mine));
         done_editing(next, true);
         return true;
       }
-      if (!patient) return false;
+      if (!patient) {
+        if (borrowed != 0) word_.fetch_and(~borrowed, order::relaxed);
+        return false;
+      }
       patient = false;
-      word_.fetch_or(every_bypass, order::relaxed);
+      if (!saturated(word_.fetch_or(every_bypass | saturation, order::relaxed))) borrowed = saturation;
+    }
+  }
+  static bool available(Word now) { return permits(now) > 0 && still(now); }
+
+  // A waiter that is awake, but not the head.
+  template <Until U>
+  bool take_out_of_turn(Element& mine, const U& until) {
+    for (;;) {
+      const auto now = P::await_briefly(word_, &available, P::looks == 0 ? 1 : P::looks, order::relaxed);
+      if (!now || saturated(*now) || head() == &mine) return false;
+      const Word next = (*now - one_permit) | editing;
+      if (!word_.cas(*now, next, order::acquire)) continue;
+      until.counted(true);
+      Element* const first = head();
+      lead(Ring<Element>::remove(first, mine));
+      done_editing(next, first == &mine);
+      return true;
     }
   }
 
-  // Whether newcomers keep taking the permits. Then the head lets them: were it to push in, the length of a turn would be how long
-  // its successor takes to get up, and not the same for all.
+  // The gate shuts under `editing`. Otherwise a thread that makes this waiter the head meanwhile could still take it for
+  // awake, and no thread would wake it.
+  void sleep_again(Element& mine) {
+    const Word now = begin_editing();
+    mine.gate.store(gate_shut, order::relaxed);
+    done_editing(now);
+  }
+
+  // What the head makes of the lock when it gets up.
+  void judge() {
+    if constexpr (O.adapts) {
+      Word now = word_.load(order::relaxed);
+      const bool busy = P::guess([&] { return survey(now); });
+      if (busy && (now & saturation) != saturation) word_.fetch_or(saturation, order::relaxed);
+      // If a newcomer has changed the word, this observation is lost; there will be others.
+      else if (!busy && saturated(now)) word_.cas(now, now - one_doubt, order::relaxed);
+    }
+  }
+
+  // Whether the line is saturated, as far as a few looks at the threads that use the lock can tell; if they acquire it too
+  // rarely to judge by that, what was known before. The line is saturated if they hold the lock most of the time, or
+  // acquire it more than once between two looks. Each look takes the word from these threads and delays them. At equal
+  // distances the looks would fall into step with them, and always see the same moment of a section; so the distances are
+  // random.
+  bool survey(Word& now) {
+    constexpr unsigned looks = 24, enough = 3;
+    const Word begin = now;
+    unsigned held = 0;
+    for (unsigned i = 0; i < looks; ++i) {
+      P::pause(1 + P::random() % 8);
+      now = word_.load(order::relaxed);
+      held += permits(now) <= 0;
+    }
+    const Word before = begin & every_bypass, after = now & every_bypass;
+    if (closed(now) || after < before + enough * one_bypass) return saturated(now);
+    const unsigned most = looks * (saturated(now) ? 4 : 5) / 8;  // not the same: the answer must not flicker
+    return held >= most || after > before + looks * one_bypass;
+  }
+
+  // Whether newcomers keep taking the permits. Then the head lets them: if it pushed in, a turn would last as long as its
+  // successor takes to get up, and not equally long for all.
   bool in_use(Word now) {
     P::pause(O.pauses);
     return word_.load(order::relaxed) != now;
   }
 
-  [[gnu::noinline]] void leave(Element& mine) {
+  Word begin_editing() {
     Word now = word_.load(order::relaxed);
     for (;;) {
       if (!still(now)) now = *await(&still, Forever{});
-      else if (word_.compare_exchange(now, now | editing, order::acquire)) break;
+      else if (word_.compare_exchange(now, now | editing, order::acquire)) return now | editing;
     }
-    Element* const first = head();
-    lead(Ring<Element>::remove(first, mine));
-    done_editing(now | editing, first == &mine);
   }
 
-  // Ends the editing, or pays what is owed: pokes the head if there is something for it, and wakes who sleeps on word_.
-  // A new head has not been poked, and nobody has passed it by.
+  [[gnu::noinline]] void leave(Element& mine) {
+    const Word now = begin_editing();
+    Element* const first = head();
+    lead(Ring<Element>::remove(first, mine));
+    done_editing(now, first == &mine);
+  }
+
+  // The next waiter to wake, or null.
+  static Element* sleeper(Element* first, Word now) {
+    Element* element = first;
+    for (unsigned left = saturated(now) ? 1 : O.awake; left != 0; --left) {
+      if (element->gate.load(order::relaxed) != gate_woken) return element;
+      element = element->next;
+      if (element == first) break;
+    }
+    return nullptr;
+  }
+
+  // Ends the editing, or pays what is owed: wakes a waiter if there is a permit, and the thread that sleeps on word_. No
+  // newcomer has passed a new head.
   [[gnu::noinline]] void done_editing(Word now, bool new_head = false) {
     Element* const first = head();
-    const Word off = new_head ? poked | every_bypass | every_tick : 0, begun = new_head ? clock() : 0;
-    const void* poke = nullptr;
+    const Word off = new_head ? every_bypass | every_tick : 0, begun = new_head ? clock() : 0;
+    const void* woken = nullptr;
     bool sleeps = false;
     Word next;
     do {
-      next = (now & ~(editing | asleep | off)) | begun;
+      next = (now & ~(editing | asleep | poked | more | off)) | begun;
       if (first == nullptr) {
-        next &= ~(waiting | poked | every_bypass | every_tick);
-      } else if (poke == nullptr && permits(now) > 0 && (next & poked) == 0) {
-        // Before we let go of the line: after that the head may be gone. Its address may be woken all the same.
-        poke = &first->gate;
-        sleeps = first->gate.exchange(gate_woken, order::acq_rel) == gate_asleep;
+        next &= ~(waiting | saturation | every_bypass | every_tick);
+      } else {
+        Element* waiter = sleeper(first, now);
+        if (waiter != nullptr && woken == nullptr && permits(now) > 0) {
+          // Before the line may change: after that the waiter may be gone. Its address may be woken all the same.
+          woken = &waiter->gate;
+          sleeps = waiter->gate.exchange(gate_woken, order::acq_rel) == gate_asleep;
+          waiter = sleeper(first, now);
+        }
+        if (waiter == nullptr) next |= poked;
+        else if (woken != nullptr) next |= poked | more;  // one at a time
       }
-      if (poke != nullptr) next |= poked;  // even if a newcomer took the permit meanwhile: the head is getting up
     } while (!word_.compare_exchange(now, next, order::acq_rel));
-    if (sleeps) P::unpark(poke);
+    if (sleeps) P::unpark(woken);
     if ((now & asleep) != 0) P::unpark(&word_);
   }
 
-  // Waits for word_. Whoever sleeps there says so in the word itself, while the condition does not hold.
+  // Waits for word_. A thread that sleeps there shows it in the word itself, while the condition does not hold.
   template <class C, Until U>
   std::optional<Word> await(const C& condition, const U& until) {
     if constexpr (!P::sleeps) {

@@ -9,6 +9,7 @@ enum class Order {
   fifo,       // no arrival later than mine enters before me
   bounded,    // each other thread bypasses me at most `bypass` times
   at_head,    // the first in line is passed by at most `bypass` times in all, and so a waiter with k before it at most k + 1 times that
+  while_saturated,  // the same, but only while the threads that run would keep the lock busy on their own
   barging,    // whoever comes at the right moment: unbounded bypass
   lifo,       // the newest first: unbounded bypass, on purpose
   platoon,    // whoever arrives more than `bypass` places after me enters after me: at most `bypass` bypass me in all
@@ -22,7 +23,7 @@ struct Properties {
   const char* source;                  // where the algorithm comes from
   const char* spinning;                // where waiters look: L(ocal)/U(nknown) home + P(rivate)/S(emi-private)/G(lobal)
   Order order = Order::fifo;
-  int bypass = 0;                      // Order::bounded, at_head and platoon: see there
+  int bypass = 0;                      // Order::bounded, at_head, while_saturated and platoon: see there
   unsigned platoon = 0;                // of a capacitor: how many threads it admits together
   bool constant_time_release = true;
   bool on_stack = false;               // queue elements could live on the stack

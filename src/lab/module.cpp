@@ -27,6 +27,7 @@ const char* name_of(Order order) {
     case Order::fifo: return "fifo";
     case Order::bounded: return "bounded";
     case Order::at_head: return "at-head";
+    case Order::while_saturated: return "while-saturated";
     case Order::barging: return "barging";
     case Order::lifo: return "lifo";
     case Order::platoon: return "platoon";

@@ -1,9 +1,11 @@
-// Fair lock: a barging lock with a bound. Whoever comes by may take it when it is free; those who wait sleep in a FIFO line, and the
-// first of them is passed by at most `quota` times, and for about `patience`. What Python's Lock() is.
+// Fair lock: a barging lock with a bound. A thread that finds the lock free takes it, like an ordinary mutex. Threads that
+// wait sleep in a FIFO line. While the lock is saturated, at most `quota` threads pass the first in line, for about
+// `patience`. While it is not, the lock stays out of the scheduler's way. In Python, this is Lock().
 //
-//   line_   one permit: the lock itself; and who waits for it (fair_line.hpp)
+//   line_   one permit, the lock itself, and the threads that wait for it (fair_line.hpp)
 //
-// Strict FIFO costs a context switch for each admission when threads outnumber processors; here one buys up to quota admissions.
+// Strict FIFO costs a context switch for each admission when threads outnumber processors; here one pays for up to quota
+// admissions.
 #pragma once
 
 #include <fairlock/episode.hpp>
@@ -15,6 +17,7 @@ inline namespace v0 {
 struct FairOptions {
   unsigned quota = FairLineOptions{}.quota;
   std::uint64_t patience = FairLineOptions{}.patience;  // nanoseconds
+  bool adapts = true;  // false: the lock counts as saturated, always
 };
 
 template <Platform P, FairOptions O = FairOptions{}>
@@ -22,7 +25,7 @@ class FairLock {
  public:
   using Episode = NoContext;
 
-  static constexpr Properties properties = fair_properties("fair", O.quota);
+  static constexpr Properties properties = fair_properties("fair", O.quota, O.adapts);
 
   Episode acquire() {
     if (!line_.try_take()) [[unlikely]] line_.take_until(Forever{});
@@ -48,7 +51,7 @@ class FairLock {
   void fields(V&& visit) const { line_.fields(visit); }
 
  private:
-  FairLine<P, FairLineOptions{.initial = 1, .quota = O.quota, .patience = O.patience}> line_;
+  FairLine<P, FairLineOptions{.initial = 1, .quota = O.quota, .patience = O.patience, .adapts = O.adapts}> line_;
 };
 
 }  // namespace v0

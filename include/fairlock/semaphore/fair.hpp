@@ -1,7 +1,8 @@
-// Fair semaphore: whoever comes by may take a permit that is there; those who wait sleep in a FIFO line, and the first of them is
-// passed by at most `quota` times and for about `patience`, whichever comes first. What Python's Semaphore() is.
+// Fair semaphore: a thread that finds a permit takes it. Threads that wait sleep in a FIFO line. While the semaphore is
+// saturated, at most `quota` threads pass the first in line, for about `patience`, whichever ends first. In Python, this
+// is Semaphore().
 //
-//   line_   the permits, and who waits for one (fair_line.hpp)
+//   line_   the permits, and the threads that wait for one (fair_line.hpp)
 #pragma once
 
 #include <fairlock/fair_line.hpp>
@@ -14,14 +15,15 @@ struct FairSemaphoreOptions {
   std::uint64_t initial = 0;  // permits of a semaphore that is all zero
   unsigned quota = FairLineOptions{}.quota;
   std::uint64_t patience = FairLineOptions{}.patience;  // nanoseconds
+  bool adapts = true;  // false: the semaphore counts as saturated, always
 };
 
 template <Platform P, FairSemaphoreOptions O = FairSemaphoreOptions{}>
 class FairSemaphore {
-  using Line = FairLine<P, FairLineOptions{.initial = O.initial, .quota = O.quota, .patience = O.patience}>;
+  using Line = FairLine<P, FairLineOptions{.initial = O.initial, .quota = O.quota, .patience = O.patience, .adapts = O.adapts}>;
 
  public:
-  static constexpr Properties properties = fair_properties("fair-semaphore", O.quota);
+  static constexpr Properties properties = fair_properties("fair-semaphore", O.quota, O.adapts);
 
   // The most permits that may be there at once.
   static constexpr std::uint64_t max() { return Line::max(); }
