@@ -1,3 +1,4 @@
+#include <algorithm>
 #include "primitive.hpp"
 
 #include <cstring>
@@ -39,11 +40,13 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
   }
   share(self, *slow);
 #ifdef Py_GIL_DISABLED
-  // Still attached, and so only briefly: somebody may be waiting to stop the world. And only while nobody is in line, or whoever
-  // was just told to let others go first would be among them again.
-  for (int i = 0; i < 10 && slow->waiting.load(std::memory_order_relaxed) == 0; ++i) {
-    DefaultPlatform::pause(256);
+  // Still attached, and so only briefly: another thread may be waiting to stop the world. And only while no thread is in
+  // line, or a thread that has just given way would be back at once. The first looks come soon, the later ones rarely.
+  for (unsigned pauses = 8, left = 2500; left > pauses && slow->waiting.load(std::memory_order_relaxed) == 0;) {
+    DefaultPlatform::pause(pauses);
     if (algorithm.permits(self->state) > 0 && algorithm.try_acquire(self->state)) return Outcome::acquired;
+    left -= pauses;
+    pauses = std::min(2 * pauses, 256u);
   }
 #endif
   Patience patience(deadline, Handlers::out_of_line);
