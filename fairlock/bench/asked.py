@@ -12,6 +12,7 @@ from fairlock.bench.composites import points as composite_points
 from fairlock.bench.families import ELSEWHERE
 from fairlock.bench.results import Plan, Results
 from fairlock.bench.roster import Roster
+from fairlock.bench.rows import RowWorkload
 from fairlock.bench.workloads import WORKLOADS
 from fairlock.usage import UsageError, one_of
 
@@ -19,9 +20,11 @@ from fairlock.usage import UsageError, one_of
 PLANNING = ("config", "locks", "waiting", "threads", "seconds", "runs", "hogs", "seed", "set", "only")
 FLAGS = ("pin", "no_references")  # the same, without a value
 
+WITH_ROWS: dict[str, RowWorkload] = {one.name: one for one in (python.PYTHON,)}
+
 
 def names() -> list[str]:
-    return [*COMPOSITES, *WORKLOADS, python.WORKLOAD]
+    return [*COMPOSITES, *WORKLOADS, *WITH_ROWS]
 
 
 def planned(args: argparse.Namespace) -> Results:
@@ -31,10 +34,10 @@ def planned(args: argparse.Namespace) -> Results:
     if args.workload not in names():
         raise UsageError(one_of("workload", args.workload, names()))
     seed = args.seed if args.seed is not None else random.SystemRandom().getrandbits(32)
-    if args.workload == python.WORKLOAD:
-        made, roster = python_plan(args, seed), None
+    if args.workload in WITH_ROWS:
+        made, roster = plan_of_rows(args, WITH_ROWS[args.workload], seed), None
     else:
-        refuse(args, ("only",), f"{args.workload} has no rows: --only is for python")
+        refuse(args, ("only",), f"{args.workload} has no rows: --only is for {' and '.join(WITH_ROWS)}")
         made, roster = native_plan(args, seed), native.roster()
     return harness.begin(made, command(args), roster)
 
@@ -70,15 +73,15 @@ def native_plan(args: argparse.Namespace, seed: int) -> Plan:
     )
 
 
-def python_plan(args: argparse.Namespace, seed: int) -> Plan:
+def plan_of_rows(args: argparse.Namespace, workload: RowWorkload, seed: int) -> Plan:
     fixed = ("config", "locks", "waiting", "threads", "hogs", "set")
-    refuse(args, fixed, "python has its own rows: choose with --only")
+    refuse(args, fixed, f"{workload.name} has its own rows: choose with --only")
     if args.pin:
-        raise UsageError("python does not tie threads to processors: leave --pin out")
-    rows = python.chosen(words(args.only, "--only"))
-    points = [(point, args.runs or python.RUNS) for point in python.points_of(rows, args.seconds)]
-    warm_up = min(python.WARM_UP, args.seconds or python.WARM_UP)
-    return plan.make(args.workload, points, seed=seed, warm_up=warm_up, seconds=args.seconds)
+        raise UsageError(f"{workload.name} does not tie threads to processors: leave --pin out")
+    points = workload.points(words(args.only, "--only"), args.seconds)
+    chosen = [(point, args.runs or workload.runs) for point in points]
+    warm_up = min(workload.warm_up, args.seconds or workload.warm_up)
+    return plan.make(workload.name, chosen, seed=seed, warm_up=warm_up, seconds=args.seconds)
 
 
 def repeated(args: argparse.Namespace) -> Results:

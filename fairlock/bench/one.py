@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
 import fairlock
 from fairlock.bench import alone, crew
-from fairlock.bench.results import Metrics
+from fairlock.bench.results import Metrics, Option
 
 # Names, not code: they come from results files too.
 MAKERS: dict[str, Callable[[], Any]] = {
@@ -27,7 +27,9 @@ MAKERS: dict[str, Callable[[], Any]] = {
 }
 
 
-def measure(config: str, lock: str, threads: int, hogs: int, seconds: float, warm_up: float, body: str) -> Metrics:
+def measure(
+    config: str, lock: str, threads: int, hogs: int, seconds: float, warm_up: float, options: Mapping[str, Option]
+) -> Metrics:
     if config == "uncontended":
         module, _, name = lock.partition(".")
         if module not in ("fairlock", "threading") or not name.isidentifier():
@@ -42,12 +44,12 @@ def measure(config: str, lock: str, threads: int, hogs: int, seconds: float, war
         if config == "ping-pong":
             return {"throughput": alone.ping_pong(make, seconds, warm_up)}
         if config == "contended":
-            return crew.contend(make, body, threads, seconds, warm_up)
+            return crew.contend(make, str(options["body"]), threads, seconds, warm_up)
     raise KeyError(config)
 
 
-def main(config: str, lock: str, threads: str, hogs: str, seconds: str, warm_up: str, body: str = "") -> None:
-    metrics = measure(config, lock, int(threads), int(hogs), float(seconds), float(warm_up), body)
+def main(config: str, lock: str, threads: str, hogs: str, seconds: str, warm_up: str, options: str) -> None:
+    metrics = measure(config, lock, int(threads), int(hogs), float(seconds), float(warm_up), json.loads(options))
     print(json.dumps(metrics))
 
 

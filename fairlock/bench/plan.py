@@ -218,7 +218,8 @@ def shuffled(points: Sequence[Point], runs: Sequence[int], seed: int) -> list[tu
     """Return (point, run) in the order in which they are measured."""
     groups: dict[object, list[int]] = {}
     for i, point in enumerate(points):
-        groups.setdefault((point.workload, point.config, point.threads, point.hogs), []).append(i)
+        key = (point.workload, point.config, point.threads, point.hogs, tuple(point.options.items()))
+        groups.setdefault(key, []).append(i)
     order = []
     for run in range(max(runs)):
         dice = random.Random(f"order {seed} {run}")

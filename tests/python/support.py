@@ -128,6 +128,12 @@ def run_python(code: str, *arguments: str, timeout: float = 300, options: Iterab
     return ended.stdout
 
 
+def bench(*arguments: str, cwd: pathlib.Path) -> processes.Result:
+    """Calls the installed `fairlock bench`."""
+    program = pathlib.Path(sys.executable).with_name("fairlock")
+    return processes.run([program, "bench", *arguments], cwd=cwd, timeout=300)
+
+
 def free_threaded() -> bool:
     enabled: Any = getattr(sys, "_is_gil_enabled", lambda: True)
     return not enabled()

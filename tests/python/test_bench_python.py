@@ -8,11 +8,7 @@ from pathlib import Path
 
 import processes
 import pytest
-
-
-def bench(*arguments: str, cwd: Path) -> processes.Result:
-    program = Path(sys.executable).with_name("fairlock")
-    return processes.run([program, "bench", *arguments], cwd=cwd, timeout=300)
+from support import bench
 
 
 def test_rows_and_json(tmp_path: Path) -> None:

@@ -1,0 +1,143 @@
+"""Workloads whose table has rows of their own, each with targets: ``python``.
+
+A ratio is the median over the runs of the two samples of one run. Even two runs of the same lock differ on a machine
+that others use too, so read the range. A figure is judged as it is printed, with two digits after the point. A missed
+target is printed as missed; the exit status is 0 all the same.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fairlock import table
+from fairlock.bench import machine
+from fairlock.bench.figures import Figure, Table
+from fairlock.bench.other_work import OtherWork
+from fairlock.bench.process import GRACE, SampleError, call
+from fairlock.bench.results import Metrics, Option, Point, Results
+from fairlock.usage import UsageError
+
+DIGITS = 2  # after the point
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A figure of a row: what it is, and what it should be."""
+
+    what: str
+    measure: str
+    of: str = "ratio"  # to threading's; "ours" and "theirs": the figure itself
+    most: float | None = None
+    least: float | None = None
+    unit: float = 1.0
+    inverse: bool = False  # turns a second into time
+
+    def met(self, value: float) -> bool | None:
+        value = round(value, DIGITS)
+        if self.most is not None:
+            return value <= self.most
+        return value >= self.least if self.least is not None else None
+
+    def target(self) -> str:
+        return f"<= {self.most:g}" if self.most is not None else f">= {self.least:g}" if self.least is not None else ""
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    config: str
+    ours: str
+    theirs: str | None
+    wanted: tuple[Wanted, ...]
+    threads: int = 1
+    hogs: int = 0
+    options: Mapping[str, Option] = field(default_factory=dict)
+    seconds: float = 1.0
+    windowed: bool = False  # --seconds says for how long
+
+    def points(self, workload: str, seconds: float | None) -> list[Point]:
+        """Return what is measured for this row: ours, and theirs."""
+        window = seconds if seconds is not None and self.windowed else self.seconds
+        locks = [self.ours, *([self.theirs] if self.theirs else [])]
+        return [
+            Point(workload, self.config, lock, None, None, self.threads, self.hogs, window, workload, self.options)
+            for lock in locks
+        ]
+
+    def find(self, samples: Table, lock: str | None) -> int | None:
+        found = samples.find(config=self.config, lock=lock, threads=self.threads, hogs=self.hogs, options=self.options)
+        return found[0] if found else None
+
+
+@dataclass(frozen=True)
+class RowWorkload:
+    name: str
+    title: str
+    rows_for: Callable[[str], Sequence[Row]]  # of a Python: see machine.python()
+    runs: int = 7
+    warm_up: float = 0.15
+
+    def points(self, words: Sequence[str], seconds: float | None) -> list[Point]:
+        """Return what is measured for this Python's rows that have one of these words; for all, without words."""
+        rows = self.rows_for(machine.python())
+        chosen = [row for row in rows if not words or any(word in row.name for word in words)]
+        if not chosen:
+            names = "; ".join(row.name for row in rows)
+            raise UsageError(f"no row has one of these words: {','.join(words)}; there are: {names}")
+        points: list[Point] = []
+        for row in chosen:  # which may share their rival
+            points += [point for point in row.points(self.name, seconds) if point not in points]
+        return points
+
+    def print_table(self, results: Results) -> None:
+        samples = Table(results)
+        lines, met = [], []
+        for row in self.rows_for(str(results.machine["python"])):
+            name = row.name
+            for wanted, figure in figures(row, samples):
+                verdict = wanted.met(figure.median)
+                span = f"{show(figure.low)} to {show(figure.high)}" if figure.high > figure.low else ""
+                mark = "" if verdict is None else "met" if verdict else "MISSED"
+                lines.append([name, wanted.what, show(figure.median), span, wanted.target(), mark])
+                met += [] if verdict is None else [verdict]
+                name = ""
+        if not lines:
+            return
+        print(table.render(["what", "figure", "median", "half of the runs", "target", ""], lines, right=["median"]))
+        print(f"\nPython {results.machine['python']}: {sum(met)} of {len(met)} targets met.")
+
+
+def show(value: float) -> str:
+    return f"{value:.{DIGITS}f}"
+
+
+def figures(row: Row, samples: Table) -> Iterator[tuple[Wanted, Figure]]:
+    """Yield what was measured of a row."""
+    ours, theirs = row.find(samples, row.ours), row.find(samples, row.theirs)
+    for wanted in row.wanted:
+        figure = None
+        if wanted.of == "ratio" and ours is not None and theirs is not None:
+            pair = (theirs, ours) if wanted.inverse else (ours, theirs)
+            figure = samples.ratio(*pair, wanted.measure)
+        elif wanted.of == "theirs" and theirs is not None:
+            figure = samples.figure(theirs, wanted.measure)
+        elif wanted.of == "ours" and ours is not None:
+            figure = samples.figure(ours, wanted.measure)
+        elif wanted.of == "most of ours" and ours is not None:
+            figure = Figure.of([max(float(one.metrics[wanted.measure]) for one in samples.samples(ours))])
+        if figure is not None:
+            scale = wanted.unit
+            yield wanted, Figure(figure.median * scale, figure.low * scale, figure.high * scale, figure.runs)
+
+
+def sample_in_child(words: Sequence[str], seconds: float) -> Metrics:
+    """Run Python with these words, in a process of its own, and return what it prints."""
+    others = OtherWork()
+    # -P: in a clone, the sources in the current folder would hide the installed package.
+    status, output, errors = call([sys.executable, "-P", *words], 2 * seconds + 2 * GRACE)
+    if status != 0:
+        raise SampleError(errors.strip().splitlines()[-1] if errors.strip() else f"ended with status {status}")
+    return {**json.loads(output), "other_work": others.share()}
