@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed", type=int, metavar="X", help="of the order and of the work (default: another each time)"
     )
     group.add_argument("--set", action="append", metavar="OPTION=VALUE", help="change an option of the workload")
-    group.add_argument("--only", metavar="WORDS", help="python: the rows with one of these words (A,B)")
+    group.add_argument("--only", metavar="WORDS", help="python, install: the rows with one of these words (A,B)")
     group = parser.add_argument_group("files")
     group.add_argument("--json", type=Path, metavar="FILE", help="keep every sample here, as it comes")
     group.add_argument("--report", type=Path, metavar="FILE.html", help="make a page of the results")

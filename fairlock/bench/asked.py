@@ -6,7 +6,7 @@ import argparse
 import random
 from pathlib import Path
 
-from fairlock.bench import harness, machine, native, plan, programs, python, results
+from fairlock.bench import harness, install, machine, native, plan, programs, python, results
 from fairlock.bench.composites import COMPOSITES
 from fairlock.bench.composites import points as composite_points
 from fairlock.bench.families import ELSEWHERE
@@ -20,7 +20,7 @@ from fairlock.usage import UsageError, one_of
 PLANNING = ("config", "locks", "waiting", "threads", "seconds", "runs", "hogs", "seed", "set", "only")
 FLAGS = ("pin", "no_references")  # the same, without a value
 
-WITH_ROWS: dict[str, RowWorkload] = {one.name: one for one in (python.PYTHON,)}
+WITH_ROWS: dict[str, RowWorkload] = {one.name: one for one in (python.PYTHON, install.INSTALL)}
 
 
 def names() -> list[str]:

@@ -10,6 +10,7 @@ from fairlock.bench.results import Metrics, Plan, Point
 # family -> the module that has it. Imported when it is asked for: it may need what is not installed.
 ELSEWHERE: dict[str, str] = {
     "python": "fairlock.bench.python",
+    "install": "fairlock.bench.install",
     "leveldb": "fairlock.bench.leveldb",
     "rocksdb": "fairlock.bench.rocksdb",
     "program": "fairlock.bench.whole",

@@ -1,4 +1,4 @@
-"""Workloads whose table has rows of their own, each with targets: ``python``.
+"""Workloads whose table has rows of their own, each with targets: ``python`` and ``install``.
 
 A ratio is the median over the runs of the two samples of one run. Even two runs of the same lock differ on a machine
 that others use too, so read the range. A figure is judged as it is printed, with two digits after the point. A missed
