@@ -9,7 +9,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairlock.bench.results import Metrics
 
@@ -19,7 +19,7 @@ LOOP = """
 def work(lock, mine, arrived):
     global n
     arrived.wait()
-    best, window = 0, False
+    best, window, own = 0, False, 0
     while not over:
         if window is not counting:
             best, window = 0, counting
@@ -27,15 +27,16 @@ def work(lock, mine, arrived):
 """
 TURNS = """
         with lock:
-            {body}
+            {inside}
         best += 1
         mine[0] = best
+        {outside}
 """
 WAITS = """
         begin = now()
         lock.acquire()
         waited = now() - begin
-        {body}
+        {inside}
         lock.release()
         if waited > best:
             mine[0] = best = waited
@@ -45,10 +46,18 @@ BODIES = {
     "n += 1": "n += 1",
     "crc32 of 16 KiB": "crc32(data)",  # about 7 microseconds; with a GIL, it lets go of it
 }
+STEPS_INSIDE = "for _ in range({}): n += 1"
+STEPS_OUTSIDE = "for _ in range({}): own += 1"
 
 
-def crew(turn: str, body: str, lock: Any, threads: int, seconds: float, warm_up: float) -> tuple[list[Any], float]:
-    """Return what each thread wrote, and the length of the window in seconds."""
+class Window(NamedTuple):
+    found: list[Any]  # what each thread wrote
+    elapsed: float
+    cpu_seconds: float
+
+
+def crew(turn: str, lock: Any, threads: int, seconds: float, warm_up: float, inside: str, outside: str = "") -> Window:
+    """Let threads take turns at a lock, with this source inside and outside of it."""
     world = {
         "n": 0,
         "over": False,
@@ -57,7 +66,7 @@ def crew(turn: str, body: str, lock: Any, threads: int, seconds: float, warm_up:
         "crc32": zlib.crc32,
         "data": bytes(16384),
     }
-    exec(LOOP.format(turn=turn.strip().format(body=BODIES[body])), world)
+    exec(LOOP.format(turn=turn.strip().format(inside=inside, outside=outside)), world)
     arrived = threading.Barrier(threads + 1)
     mine = [[0] for _ in range(threads)]
     team = [threading.Thread(target=world["work"], args=(lock, own, arrived), daemon=True) for own in mine]  # type: ignore[arg-type]
@@ -66,28 +75,33 @@ def crew(turn: str, body: str, lock: Any, threads: int, seconds: float, warm_up:
     arrived.wait()
     time.sleep(warm_up)
     world["counting"] = True
-    begin = time.perf_counter()
+    begin, before = time.perf_counter(), time.process_time()
     time.sleep(seconds)
-    found, end = [own[0] for own in mine], time.perf_counter()
+    found, end, after = [own[0] for own in mine], time.perf_counter(), time.process_time()
     world["over"] = True
     for thread in team:
         thread.join()
-    return found, end - begin
+    return Window(found, end - begin, after - before)
 
 
-def contend(make: Callable[[], Any], body: str, threads: int, seconds: float, warm_up: float) -> Metrics:
-    """Return what a crew got: turns a second, the slowest thread's share of the fastest one's, the longest wait."""
-    turns, window = crew(TURNS, body, make(), threads, seconds, warm_up)
-    waits, _ = crew(WAITS, body, make(), threads, seconds / 2, warm_up)
+def contend(
+    make: Callable[[], Any], threads: int, seconds: float, warm_up: float, inside: str, outside: str = ""
+) -> Metrics:
+    """Return what a crew got: turns a second, the slowest thread's share of the fastest one's, the busy processors."""
+    turns, elapsed, cpu_seconds = crew(TURNS, make(), threads, seconds, warm_up, inside, outside)
     return {
-        "elapsed": window,
+        "elapsed": elapsed,
         "episodes": sum(turns),
-        "throughput": sum(turns) / window,
+        "throughput": sum(turns) / elapsed,
         "counts": turns,
         "fairness": min(turns) / max(1, *turns),
         "jain": jain(turns),
-        "longest_wait": max(waits),
+        "busy_processors": cpu_seconds / elapsed,
     }
+
+
+def longest_wait(make: Callable[[], Any], threads: int, seconds: float, warm_up: float, inside: str) -> float:
+    return float(max(crew(WAITS, make(), threads, seconds, warm_up, inside).found))
 
 
 def jain(turns: Sequence[int]) -> float:

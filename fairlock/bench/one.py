@@ -44,7 +44,12 @@ def measure(
         if config == "ping-pong":
             return {"throughput": alone.ping_pong(make, seconds, warm_up)}
         if config == "contended":
-            return crew.contend(make, str(options["body"]), threads, seconds, warm_up)
+            inside = crew.BODIES[str(options["body"])]
+            found = crew.contend(make, threads, seconds, warm_up, inside)
+            return {**found, "longest_wait": crew.longest_wait(make, threads, seconds / 2, warm_up, inside)}
+        if config == "work-outside":
+            inside, outside = crew.STEPS_INSIDE.format(options["inside"]), crew.STEPS_OUTSIDE.format(options["outside"])
+            return crew.contend(make, threads, seconds, warm_up, inside, outside)
     raise KeyError(config)
 
 

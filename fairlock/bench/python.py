@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib
 import json
 
-from fairlock.bench.results import Metrics, Plan, Point
-from fairlock.bench.rows import Row, RowWorkload, Wanted, sample_in_child
+from fairlock.bench.results import Metrics, Option, Plan, Point
+from fairlock.bench.rows import Mean, Row, RowWorkload, Wanted, sample_in_child
 
 WORKLOAD = "python"
 LOOP = "n += 1"
 WORK = "crc32 of 16 KiB"  # about 7 microseconds; with a GIL, it lets go of it
+STEPS = ((10, 10), (100, 100), (10, 1000), (1000, 1000), (1000, 10000))  # of a loop: inside and outside of the lock
 
 
 # --- rows ---
@@ -46,6 +47,20 @@ def contended(
     return Row(title, "contended", ours, theirs, wanted, threads, hogs, {"body": body}, seconds=3.0, windowed=True)
 
 
+def work_outside(threads: int, inside: int, outside: int) -> Row:
+    """Return the row of threads that also work outside of the lock, in steps of a loop that adds one to a number."""
+    wanted = (
+        Wanted("speed / threading's", "throughput", least=0.95),
+        Wanted("slowest/fastest", "fairness", "ours", least_theirs=True),
+        Wanted("  threading's", "fairness", "theirs"),
+        Wanted("processors kept busy", "busy_processors", "ours"),
+        Wanted("  threading's", "busy_processors", "theirs"),
+    )
+    name = f"Lock(), {threads} threads, {inside} steps inside, {outside} outside"
+    options: dict[str, Option] = {"inside": inside, "outside": outside}
+    return Row(name, "work-outside", "fairlock.Lock", "threading.Lock", wanted, threads, 0, options, windowed=True)
+
+
 def condition(most: float) -> Row:
     wanted = Wanted("time / threading's", "throughput", most=most, inverse=True)
     return Row(
@@ -70,11 +85,11 @@ def memory() -> Row:
     return Row("memory of a Lock()", "memory", "fairlock.Lock", None, (wanted,), seconds=0.1)
 
 
-def rows_for(python: str) -> list[Row]:
+def rows_for(python: str) -> list[Row | Mean]:
     """Return the rows, with their targets, that a Python is measured by."""
     free_threaded = python.endswith("free-threaded")
     old = tuple(map(int, python.split()[0].split(".")[:2])) <= (3, 11)
-    rows = [
+    rows: list[Row | Mean] = [
         uncontended("Lock", 0.65 if free_threaded else 0.55 if old else 0.6),
         uncontended("RLock", 0.6),
         uncontended("Semaphore", 0.1),
@@ -91,7 +106,12 @@ def rows_for(python: str) -> list[Row]:
         return [
             *rows,
             contended("Semaphore(1)", semaphore, their_semaphore, 8, body=WORK, speed=2.5, fairness=0.8),
+            # Of the rows with work outside only this one: the others say nothing of the lock, because a thread that has
+            # the GIL for 5 ms goes through thousands of turns alone. Here it loses the GIL inside the lock half of the
+            # time, and the others have to wait.
+            work_outside(8, 1000, 1000),
         ]
+    outside = [work_outside(threads, *steps) for threads in (2, 8, 32) for steps in STEPS]
     return [
         *rows,
         *(
@@ -109,6 +129,12 @@ def rows_for(python: str) -> list[Row]:
             for threads, speed in ((2, 1.5), (8, 0.25), (32, 0.5))
         ),
         contended("strict Semaphore(1)", strict, their_semaphore, 32, hogs=2, speed=0.8),
+        *outside,
+        Mean(
+            "geometric mean of the rows with work outside",
+            Wanted("speed / threading's", "throughput", least=1.1),
+            outside,
+        ),
     ]
 
 

@@ -8,9 +8,10 @@ target is printed as missed; the exit status is 0 all the same.
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fairlock import table
 from fairlock.bench import machine
@@ -21,6 +22,7 @@ from fairlock.bench.results import Metrics, Option, Point, Results
 from fairlock.usage import UsageError
 
 DIGITS = 2  # after the point
+NOISE = 0.05
 
 
 @dataclass(frozen=True)
@@ -34,15 +36,28 @@ class Wanted:
     least: float | None = None
     unit: float = 1.0
     inverse: bool = False  # turns a second into time
+    least_theirs: bool = False  # not less than threading's: the ranges of half of the runs meet, but for NOISE
 
-    def met(self, value: float) -> bool | None:
-        value = round(value, DIGITS)
+    def met(self, figure: Figure, theirs: Figure | None) -> bool | None:
+        if self.least_theirs:
+            return figure.high >= theirs.low - NOISE if theirs is not None else None
         if self.most is not None:
-            return value <= self.most
-        return value >= self.least if self.least is not None else None
+            return round(figure.median, DIGITS) <= self.most
+        return round(figure.median, DIGITS) >= self.least if self.least is not None else None
 
     def target(self) -> str:
+        if self.least_theirs:
+            return ">= threading's"
         return f"<= {self.most:g}" if self.most is not None else f">= {self.least:g}" if self.least is not None else ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was measured of a row."""
+
+    wanted: Wanted
+    figure: Figure
+    met: bool | None  # None: there is no target
 
 
 @dataclass(frozen=True)
@@ -71,12 +86,55 @@ class Row:
         found = samples.find(config=self.config, lock=lock, threads=self.threads, hogs=self.hogs, options=self.options)
         return found[0] if found else None
 
+    def figure(self, wanted: Wanted, samples: Table) -> Figure | None:
+        ours, theirs = self.find(samples, self.ours), self.find(samples, self.theirs)
+        figure = None
+        if wanted.of == "ratio" and ours is not None and theirs is not None:
+            pair = (theirs, ours) if wanted.inverse else (ours, theirs)
+            figure = samples.ratio(*pair, wanted.measure)
+        elif wanted.of == "theirs" and theirs is not None:
+            figure = samples.figure(theirs, wanted.measure)
+        elif wanted.of == "ours" and ours is not None:
+            figure = samples.figure(ours, wanted.measure)
+        elif wanted.of == "most of ours" and ours is not None:
+            figure = Figure.of([max(float(one.metrics[wanted.measure]) for one in samples.samples(ours))])
+        if figure is None:
+            return None
+        scale = wanted.unit
+        return Figure(figure.median * scale, figure.low * scale, figure.high * scale, figure.runs)
+
+    def findings(self, samples: Table) -> Iterator[Finding]:
+        """Yield what was measured of this row."""
+        for wanted in self.wanted:
+            figure = self.figure(wanted, samples)
+            if figure is not None:
+                theirs = self.figure(replace(wanted, of="theirs"), samples)
+                yield Finding(wanted, figure, wanted.met(figure, theirs))
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A row that has the geometric mean of other rows' medians, if all of them were measured."""
+
+    name: str
+    wanted: Wanted
+    rows: Sequence[Row]
+
+    def points(self, workload: str, seconds: float | None) -> list[Point]:
+        return [point for row in self.rows for point in row.points(workload, seconds)]
+
+    def findings(self, samples: Table) -> Iterator[Finding]:
+        medians = [figure.median for row in self.rows if (figure := row.figure(self.wanted, samples)) is not None]
+        if len(medians) == len(self.rows):
+            figure = Figure.of([math.prod(medians) ** (1 / len(medians))])
+            yield Finding(self.wanted, figure, self.wanted.met(figure, None))
+
 
 @dataclass(frozen=True)
 class RowWorkload:
     name: str
     title: str
-    rows_for: Callable[[str], Sequence[Row]]  # of a Python: see machine.python()
+    rows_for: Callable[[str], Sequence[Row | Mean]]  # of a Python: see machine.python()
     runs: int = 7
     warm_up: float = 0.15
 
@@ -97,12 +155,12 @@ class RowWorkload:
         lines, met = [], []
         for row in self.rows_for(str(results.machine["python"])):
             name = row.name
-            for wanted, figure in figures(row, samples):
-                verdict = wanted.met(figure.median)
+            for one in row.findings(samples):
+                figure = one.figure
                 span = f"{show(figure.low)} to {show(figure.high)}" if figure.high > figure.low else ""
-                mark = "" if verdict is None else "met" if verdict else "MISSED"
-                lines.append([name, wanted.what, show(figure.median), span, wanted.target(), mark])
-                met += [] if verdict is None else [verdict]
+                mark = "" if one.met is None else "met" if one.met else "MISSED"
+                lines.append([name, one.wanted.what, show(figure.median), span, one.wanted.target(), mark])
+                met += [] if one.met is None else [one.met]
                 name = ""
         if not lines:
             return
@@ -112,25 +170,6 @@ class RowWorkload:
 
 def show(value: float) -> str:
     return f"{value:.{DIGITS}f}"
-
-
-def figures(row: Row, samples: Table) -> Iterator[tuple[Wanted, Figure]]:
-    """Yield what was measured of a row."""
-    ours, theirs = row.find(samples, row.ours), row.find(samples, row.theirs)
-    for wanted in row.wanted:
-        figure = None
-        if wanted.of == "ratio" and ours is not None and theirs is not None:
-            pair = (theirs, ours) if wanted.inverse else (ours, theirs)
-            figure = samples.ratio(*pair, wanted.measure)
-        elif wanted.of == "theirs" and theirs is not None:
-            figure = samples.figure(theirs, wanted.measure)
-        elif wanted.of == "ours" and ours is not None:
-            figure = samples.figure(ours, wanted.measure)
-        elif wanted.of == "most of ours" and ours is not None:
-            figure = Figure.of([max(float(one.metrics[wanted.measure]) for one in samples.samples(ours))])
-        if figure is not None:
-            scale = wanted.unit
-            yield wanted, Figure(figure.median * scale, figure.low * scale, figure.high * scale, figure.runs)
 
 
 def sample_in_child(words: Sequence[str], seconds: float) -> Metrics:

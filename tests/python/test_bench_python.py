@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import processes
 import pytest
+import report_data
 from support import bench
+
+from fairlock.bench import python
+from fairlock.bench.results import Point
 
 
 def test_rows_and_json(tmp_path: Path) -> None:
@@ -40,6 +45,68 @@ def test_rows_and_json(tmp_path: Path) -> None:
     assert metrics["re-acquisition"]["reacquisitions"] <= 512
     assert len(metrics["contended"]["counts"]) > 1
     assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
+
+
+def test_rows_with_work_outside(tmp_path: Path) -> None:
+    done = bench("python", "--only=outside", "--runs=1", "--seconds=0.03", "--json=r.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "processors kept busy" in done.stdout
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert {point["config"] for point in found["plan"]["points"]} == {"work-outside"}
+    for sample in found["samples"]:
+        metrics = sample["metrics"]
+        assert metrics["episodes"] == sum(metrics["counts"]) > 0
+        assert metrics["busy_processors"] > 0
+
+
+def outside_rows(version: str) -> list[python.Row | python.Mean]:
+    return [row for row in python.rows_for(version) if "outside" in row.name]
+
+
+def test_work_outside_is_measured_where_it_says_something_of_the_lock() -> None:
+    free = outside_rows("3.14.7 free-threaded")
+    assert len(free) == 3 * len(python.STEPS) + 1
+    assert {(10, 10), (1000, 1000), (1000, 10000)} <= set(python.STEPS)
+    for version in ("3.11.7", "3.13.1"):
+        (row,) = outside_rows(version)
+        assert row in free
+
+
+def printed(capsys: pytest.CaptureFixture[str], points: list[Point], version: str, **more: Any) -> list[str]:
+    """Return the lines of a table of made-up results."""
+    found = report_data.results(points, noise=0.0, **more)
+    found.machine["python"] = version
+    python.PYTHON.print_table(found)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_the_geometric_mean_of_the_rows_with_work_outside(capsys: pytest.CaptureFixture[str]) -> None:
+    version = "3.14.7 free-threaded"
+    mean = next(row for row in outside_rows(version) if isinstance(row, python.Mean))
+    points = mean.points("python", None)
+    assert len(points) == 2 * 3 * len(python.STEPS)
+
+    def speed(point: Point) -> float:
+        """Two threads do four times as much, the others half or as much."""
+        return 1000.0 * ({2: 4.0, 8: 0.5, 32: 1.0}[point.threads] if point.lock == "fairlock.Lock" else 1.0)
+
+    line = next(one for one in printed(capsys, points, version, shape=speed) if one.startswith(mean.name))
+    assert line.split()[-4:] == ["1.26", ">=", "1.1", "met"]  # the third root of 4 * 0.5 * 1
+    assert not any(one.startswith(mean.name) for one in printed(capsys, points[2:], version, shape=speed))
+
+
+@pytest.mark.parametrize(("fairness", "verdict"), [(0.99, "met"), (0.92, "met"), (0.8, "MISSED")])
+def test_fairness_is_held_against_that_of_threading(
+    fairness: float, verdict: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (row,) = outside_rows("3.13.1")
+
+    def change(point: Point, metrics: dict[str, Any], run: int) -> None:
+        metrics["fairness"] = fairness if point.lock == "fairlock.Lock" else 0.96
+
+    lines = printed(capsys, row.points("python", None), "3.13.1", change=change)
+    line = next(one for one in lines if one.lstrip().startswith("slowest/fastest"))
+    assert line.split() == ["slowest/fastest", f"{fairness:.2f}", ">=", "threading's", verdict]
 
 
 def test_the_rows_are_repeated_from_their_file(tmp_path: Path) -> None:
