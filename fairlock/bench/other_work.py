@@ -1,4 +1,7 @@
-"""How much of the processors' time others took while a program of ours ran; as ``benchmarks/other_work.hpp``."""
+"""How much of the processors' time others took while a program of ours ran; as ``benchmarks/other_work.hpp``.
+
+And how a table says so.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,10 @@ import os
 import resource
 import time
 from pathlib import Path
+
+from fairlock.bench.figures import MOST_OTHER_WORK, Table, calm
+
+DISTURBED = "!"  # marks what other work disturbed in every run
 
 
 class OtherWork:
@@ -33,3 +40,17 @@ def busy() -> float:
 def ours() -> float:
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def disturbance(samples: Table) -> list[str]:
+    """Return the lines that say how many samples other work disturbed; none, if there are no such samples."""
+    every = samples.results.samples
+    disturbed = sum(not calm(sample) for sample in every)
+    if not disturbed:
+        return []
+    marked = any(samples.disturbed(i) for i in range(len(samples.points)))
+    share = f"{100 * MOST_OTHER_WORK:.0f} % of the processors"
+    return [
+        f"Other work took more than {share} in {disturbed} of {len(every)} samples. They do not count,",
+        f"unless there are no others{f' ({DISTURBED})' if marked else ''}.",
+    ]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from fairlock import table
 from fairlock.bench import machine
 from fairlock.bench.figures import Figure, Table
-from fairlock.bench.other_work import OtherWork
+from fairlock.bench.other_work import DISTURBED, OtherWork, disturbance
 from fairlock.bench.process import GRACE, SampleError, call
 from fairlock.bench.results import Metrics, Option, Point, Results
 from fairlock.usage import UsageError
@@ -86,6 +86,10 @@ class Row:
         found = samples.find(config=self.config, lock=lock, threads=self.threads, hogs=self.hogs, options=self.options)
         return found[0] if found else None
 
+    def disturbed(self, samples: Table) -> bool:
+        pair = (self.find(samples, self.ours), self.find(samples, self.theirs))
+        return samples.disturbed(*(point for point in pair if point is not None))
+
     def figure(self, wanted: Wanted, samples: Table) -> Figure | None:
         ours, theirs = self.find(samples, self.ours), self.find(samples, self.theirs)
         figure = None
@@ -123,6 +127,9 @@ class Mean:
     def points(self, workload: str, seconds: float | None) -> list[Point]:
         return [point for row in self.rows for point in row.points(workload, seconds)]
 
+    def disturbed(self, samples: Table) -> bool:
+        return any(row.disturbed(samples) for row in self.rows)
+
     def findings(self, samples: Table) -> Iterator[Finding]:
         medians = [figure.median for row in self.rows if (figure := row.figure(self.wanted, samples)) is not None]
         if len(medians) == len(self.rows):
@@ -154,8 +161,9 @@ class RowWorkload:
         samples = Table(results)
         lines, met = [], []
         for row in self.rows_for(str(results.machine["python"])):
-            name = row.name
-            for one in row.findings(samples):
+            findings = list(row.findings(samples))
+            name = row.name + (DISTURBED if findings and row.disturbed(samples) else "")
+            for one in findings:
                 figure = one.figure
                 span = f"{show(figure.low)} to {show(figure.high)}" if figure.high > figure.low else ""
                 mark = "" if one.met is None else "met" if one.met else "MISSED"
@@ -166,6 +174,8 @@ class RowWorkload:
             return
         print(table.render(["what", "figure", "median", "half of the runs", "target", ""], lines, right=["median"]))
         print(f"\nPython {results.machine['python']}: {sum(met)} of {len(met)} targets met.")
+        for line in disturbance(samples):
+            print(line)
 
 
 def show(value: float) -> str:

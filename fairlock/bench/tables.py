@@ -6,14 +6,15 @@ from collections.abc import Iterable, Sequence
 
 from fairlock import table
 from fairlock.bench import whole
-from fairlock.bench.figures import MOST_OTHER_WORK, Figure, Table, calm
+from fairlock.bench.figures import Figure, Table
 from fairlock.bench.measures import measure, number
+from fairlock.bench.other_work import DISTURBED, disturbance
 from fairlock.bench.results import Results
 from fairlock.bench.workloads import WORKLOADS
 
 # In this order, as far as they were measured beside the others.
 RIVALS = {"pthread-mutex": "x pthread", "pthread-mutex-pi": "x PI", "ck-ticket": "x ck-ticket", "sem_t": "x sem_t"}
-OVERSUBSCRIBED, DISTURBED = "*", "!"
+OVERSUBSCRIBED = "*"
 
 
 def print_head(results: Results) -> None:
@@ -166,14 +167,10 @@ def print_control(samples: Table, rows: Sequence[int]) -> None:
 def print_notes(samples: Table) -> None:
     """Print what a reader of the tables has to know."""
     every = samples.results.samples
-    disturbed = sum(not calm(sample) for sample in every)
     notes = []
     if any(sample.oversubscribed for sample in every):
         notes.append(f"{OVERSUBSCRIBED} more threads than processors.")
-    if disturbed:
-        share = f"{100 * MOST_OTHER_WORK:.0f} % of the processors"
-        notes.append(f"Other work took more than {share} in {disturbed} of {len(every)} samples. They do not count,")
-        notes.append(f"unless there are no others{' (' + DISTURBED + ')' if any_disturbed(samples) else ''}.")
+    notes += disturbance(samples)
     unavailable = {
         str(perf["unavailable"])
         for sample in every
@@ -197,10 +194,6 @@ def undecidable(samples: Table) -> list[str]:
                 f"{point.workload} {point.config}: not decidable here: {sample.metrics.get('reason')}."
             )
     return list(lines.values())
-
-
-def any_disturbed(samples: Table) -> bool:
-    return any(samples.disturbed(i) for i in range(len(samples.points)))
 
 
 # --- cells ---

@@ -7,6 +7,7 @@ import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import processes
 import pytest
@@ -103,6 +104,17 @@ def test_the_table_of_made_up_results(capsys: pytest.CaptureFixture[str]) -> Non
     assert lines["barrier"].split()[-4:] == ["1.00", ">=", "1", "met"]
     assert lines["lru-cache"].split()[-4:] == ["2.00", ">=", "1", "met"]
     assert f"{len(install.ROWS) - 1} of {len(install.ROWS)} targets met" in printed
+
+
+def test_the_table_says_what_other_work_disturbed(capsys: pytest.CaptureFixture[str]) -> None:
+    def change(point: Point, metrics: dict[str, Any], run: int) -> None:
+        metrics["other_work"] = 0.5 if point.config == "barrier" or (point.config == "logging" and run == 0) else 0.0
+
+    found = report_data.results(install.INSTALL.points((), None), runs=3, change=change)
+    install.INSTALL.print_table(found)
+    printed = capsys.readouterr().out
+    assert [line.partition("!")[0] for line in printed.splitlines() if "!" in line][:-1] == ["Barrier(4), 4 threads"]
+    assert f"Other work took more than 10 % of the processors in 8 of {len(found.samples)} samples." in printed
 
 
 @pytest.mark.parametrize(
