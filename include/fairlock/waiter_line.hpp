@@ -43,7 +43,7 @@ class WaiterLine {
     // True: notified. False: `until` came first.
     template <Until U>
     bool wait(const U& until) {
-      const bool notified = watch(*mine_, until) || line_.leave(*mine_);
+      const bool notified = line_.watch(*mine_, until) || line_.leave(*mine_);
       settled_ = true;
       return notified;
     }
@@ -83,9 +83,9 @@ class WaiterLine {
   };
 
   template <Until U>
-  static bool watch(Element& mine, const U& until) {
+  bool watch(Element& mine, const U& until) const {
     if constexpr (P::sleeps && P::looks != 0)
-      if (P::await_briefly(mine.gate, [](auto now) { return now == gate_woken; }, P::looks, order::acquire)) return true;
+      if (P::await_if_worthwhile(this, mine.gate, [](auto now) { return now == gate_woken; }, order::acquire)) return true;
     return P::watch(mine.gate, until);
   }
 

@@ -344,6 +344,16 @@ struct NativeWaiting : NativeMemory<O> {
     return std::nullopt;
   }
 
+  // The same for `looks` rests, if that has ended recent waits of the thread for `lock`; else one look.
+  template <class A, class C>
+  static auto await_if_worthwhile(const void* lock, const A& where, const C& condition, std::memory_order o) {
+    auto& history = NativeMemory<O>::template local<Histories>().looking.of(lock);
+    if (!history.worth_trying()) return await_briefly(where, condition, 0, o);
+    const auto value = await_briefly(where, condition, looks, o);
+    value ? history.succeeded() : history.failed();
+    return value;
+  }
+
   // Whether the condition comes true before a sleep would pay: the waiter looks for a few microseconds, then steps aside
   // between looks. Each only if it has paid of late. A waiter far back in a line spins in vain, and takes the processor
   // from the waiters that are next; most locks cannot tell it where it stands.

@@ -328,6 +328,11 @@ using CheckedSleeping = Sleeping<Checked>;
 struct CheckedStepAside : Checked {
   static constexpr unsigned looks = 1;
 
+  template <class A, class C>
+  static auto await_if_worthwhile(const void*, const A& where, const C& condition, std::memory_order o) {
+    return await_briefly(where, condition, looks, o);
+  }
+
   template <class C, Until U>
   static bool satisfied_soon(const void*, const C& satisfied, const U& until) {
     return satisfied() || (until.may_step_aside() && !until.interrupted() && satisfied());
