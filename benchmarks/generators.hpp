@@ -58,14 +58,37 @@ class Torture {
   unsigned until_refresh_ = 10'000;
 };
 
+// One multiplication and one addition a step, each of which needs the step before: about a nanosecond on most machines,
+// so that so many steps are so many nanoseconds of work. The constants are those of Knuth's MMIX.
+class MultiplyAdd {
+ public:
+  explicit MultiplyAdd(std::uint64_t seed) : state_(spread(seed)) {}
+
+  std::uint64_t operator()() { return state_ = state_ * multiplier + increment; }
+
+  // Two steps are one step with other constants, and so are four.
+  void skip(std::uint64_t steps) {
+    for (std::uint64_t m = multiplier, i = increment; steps != 0; steps >>= 1, i *= m + 1, m *= m)
+      if (steps & 1) state_ = state_ * m + i;
+  }
+
+  bool operator==(const MultiplyAdd&) const = default;
+
+ private:
+  static constexpr std::uint64_t multiplier = 6364136223846793005, increment = 1442695040888963407;
+
+  std::uint64_t state_;
+};
+
 // Any of them, chosen at run time. The switch is the same at every call, and so free.
 class Generator {
  public:
-  enum class Kind { mt19937, xoroshiro128plus, torture, delay, none };
-  static constexpr const char* names[] = {"mt19937", "xoroshiro128plus", "torture", "delay", "none"};
+  enum class Kind { mt19937, xoroshiro128plus, torture, multiply_add, delay, none };
+  static constexpr const char* names[] = {"mt19937", "xoroshiro128plus", "torture", "multiply-add", "delay", "none"};
 
   Generator(Kind kind, std::uint64_t seed)
-      : kind_(kind), mt19937_(static_cast<std::mt19937::result_type>(spread(seed))), xoroshiro_(seed), torture_(seed) {}
+      : kind_(kind), mt19937_(static_cast<std::mt19937::result_type>(spread(seed))), xoroshiro_(seed), torture_(seed),
+        multiply_add_(seed) {}
 
   // `delay` counts, and `none` does nothing.
   void advance(std::uint64_t steps) {
@@ -73,6 +96,7 @@ class Generator {
       case Kind::mt19937: return each(mt19937_, steps);
       case Kind::xoroshiro128plus: return each(xoroshiro_, steps);
       case Kind::torture: return each(torture_, steps);
+      case Kind::multiply_add: return each(multiply_add_, steps);
       case Kind::delay:
         for (std::uint64_t i = 0; i < steps; ++i) asm volatile("");
         return;
@@ -82,15 +106,13 @@ class Generator {
 
   // One step: a number below `bound`, which has 32 bits.
   std::uint64_t below(std::uint64_t bound) {
-    std::uint64_t draw = 0;
-    if (kind_ == Kind::mt19937) draw = mt19937_();
-    else draw = (kind_ == Kind::torture ? torture_() : xoroshiro_()) >> 32;
-    return draw * bound >> 32;
+    return draw() * bound >> 32;
   }
 
   // The fast way, for a replay.
   void skip(std::uint64_t steps) {
     if (kind_ == Kind::mt19937) mt19937_.discard(steps);
+    else if (kind_ == Kind::multiply_add) multiply_add_.skip(steps);
     else advance(steps);
   }
 
@@ -104,10 +126,21 @@ class Generator {
     for (std::uint64_t i = 0; i < steps; ++i) asm volatile("" : : "r"(generator()));
   }
 
+  // One step: 32 random bits.
+  std::uint64_t draw() {
+    switch (kind_) {
+      case Kind::mt19937: return mt19937_();
+      case Kind::torture: return torture_() >> 32;
+      case Kind::multiply_add: return multiply_add_() >> 32;
+      default: return xoroshiro_() >> 32;
+    }
+  }
+
   Kind kind_;
   std::mt19937 mt19937_;
   Xoroshiro128Plus xoroshiro_;
   Torture torture_;
+  MultiplyAdd multiply_add_;
 };
 
 }  // namespace bench

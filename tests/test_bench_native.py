@@ -100,7 +100,7 @@ def test_a_broken_lock_is_caught(check: str) -> None:
     assert contend("ticket", *BUSY[check])["exclusion"] == check
 
 
-@pytest.mark.parametrize("generator", ["mt19937", "xoroshiro128plus", "torture", "delay", "none"])
+@pytest.mark.parametrize("generator", ["mt19937", "xoroshiro128plus", "torture", "multiply-add", "delay", "none"])
 def test_generators(generator: str) -> None:
     metrics = contend("twa", "--generator", generator, "--critical", 3, "--non-critical", 50, "--random")
     assert metrics["exclusion"] == ("witnessed" if generator in ("delay", "none") else "replayed")

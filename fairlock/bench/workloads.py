@@ -345,7 +345,7 @@ WORKLOADS: dict[str, Workload] = {
 
 # What `--set option=value` may name, and what a value is: a choice of words, any text, a number from 0, or yes/no.
 OPTIONS: dict[str, tuple[str, ...] | type] = {
-    "generator": ("mt19937", "xoroshiro128plus", "torture", "delay", "none"),
+    "generator": ("mt19937", "xoroshiro128plus", "torture", "multiply-add", "delay", "none"),
     "critical": int,
     "critical-on": ("shared", "private"),
     "non-critical": int,
