@@ -41,7 +41,7 @@ std::uint64_t Sample::episodes() const { return std::accumulate(counts.begin(), 
 
 Crew::Crew(const Settings& settings) : settings_(settings), hogs_(settings.hogs), tallies_(settings.threads) {}
 
-Sample Crew::measure(const std::function<void(unsigned)>& work) {
+Sample Crew::measure(const std::function<void(unsigned)>& work, bool apart) {
   start(work);
   open_gate(1);
   {
@@ -50,7 +50,12 @@ Sample Crew::measure(const std::function<void(unsigned)>& work) {
   }
   std::this_thread::sleep_for(Seconds(settings_.warm_up));
   Sample sample;
-  watch(sample);
+  watch(sample, apart);
+  if (apart) {
+    window_.opens.store(ticks());
+    sleep_from(Clock::now());
+    window_.closes.store(ticks());
+  }
   end();
   return sample;
 }
@@ -89,25 +94,29 @@ void Crew::open_gate(int how) {
   gate_.notify_all();
 }
 
-void Crew::watch(Sample& sample) {
+void Crew::watch(Sample& sample, bool apart) {
   const auto ours = [this] { return cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) + hogs_.spent(); };
   const OtherWork others(ours());
   const auto switches = context_switches();
-  const auto spent = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
   perf_.start();
-  window_.opens.store(ticks());
+  if (!apart) window_.opens.store(ticks());
+  const auto spent = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
   const auto from = Clock::now();
   const auto before = counts();
-  std::this_thread::sleep_until(from + std::chrono::duration_cast<Clock::duration>(Seconds(settings_.seconds)));
+  sleep_from(from);
   const auto to = Clock::now();
   sample.counts = counts();
-  window_.closes.store(ticks());
-  perf_.stop();
   sample.cpu_seconds = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - spent;
+  if (!apart) window_.closes.store(ticks());
+  perf_.stop();
   sample.context_switches = context_switches() - switches;
   sample.other_work = others.share(ours());
   sample.elapsed = Seconds(to - from).count();
   for (std::size_t i = 0; i < before.size(); ++i) sample.counts[i] -= before[i];
+}
+
+void Crew::sleep_from(Clock::time_point begin) const {
+  std::this_thread::sleep_until(begin + std::chrono::duration_cast<Clock::duration>(Seconds(settings_.seconds)));
 }
 
 std::vector<std::uint64_t> Crew::counts() const {

@@ -40,7 +40,8 @@ class Crew {
   Crew& operator=(const Crew&) = delete;
 
   // Once: every thread runs work(its number), which counts in tally() and returns soon after over() has come true.
-  Sample measure(const std::function<void(unsigned)>& work);
+  // Members note what they note while episodes are counted, or else (apart) for as long afterwards.
+  Sample measure(const std::function<void(unsigned)>& work, bool apart = false);
 
   std::atomic<std::uint64_t>& tally(unsigned thread) { return tallies_[thread].value; }
   const std::atomic<bool>& over() const { return over_.value; }
@@ -54,7 +55,8 @@ class Crew {
   void start(const std::function<void(unsigned)>& work);
   void body(unsigned thread, const std::function<void(unsigned)>& work);
   void open_gate(int how);
-  void watch(Sample& sample);
+  void watch(Sample& sample, bool apart);
+  void sleep_from(Clock::time_point begin) const;
   std::vector<std::uint64_t> counts() const;
   void end();
 

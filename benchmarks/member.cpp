@@ -7,11 +7,11 @@
 namespace bench {
 
 void Member::ask() noexcept {
-  if (sections_.timed) asked_ = ticks();
+  if (sections_.timed && noting()) asked_ = ticks();
 }
 
 void Member::enter() noexcept {
-  if (sections_.notes()) {
+  if (noting()) {
     entered_ = ticks();
     if (sections_.handover || sections_.migrations) {
       auto& [left, last] = data_.handover.value;
@@ -29,7 +29,7 @@ void Member::leave() noexcept {
 }
 
 void Member::outside() noexcept {
-  if (sections_.notes()) note();
+  if (noting()) note();
   if (sections_.non_critical == 0) return;
   generator_.advance(sections_.random ? generator_.below(sections_.non_critical) : sections_.non_critical);
 }
@@ -40,10 +40,11 @@ void Member::note() {
   const Ticks opens = window_.opens.load(std::memory_order_relaxed);
   const Ticks closes = window_.closes.load(std::memory_order_relaxed);
   const double nanoseconds = 1e9 / ticks_per_second();
-  if (sections_.timed) longest_wait = std::max(longest_wait, std::min(entered_, closes) - std::max(asked_, opens));
+  const Ticks asked = std::max(asked_, opens);
+  if (sections_.timed) longest_wait = std::max(longest_wait, std::min(entered_, closes) - asked);
   if (entered_ < opens || entered_ >= closes) return;
   ++noted;
-  if (sections_.timed) waits.add(static_cast<double>(entered_ - asked_) * nanoseconds);
+  if (sections_.timed) waits.add(static_cast<double>(entered_ - asked) * nanoseconds);
   if (came_ && sections_.handover) handovers.add(static_cast<double>(taken_) * nanoseconds);
   migrations += came_;
 }

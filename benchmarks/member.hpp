@@ -44,6 +44,9 @@ struct Member {
   std::uint64_t migrations = 0, noted = 0;
 
  private:
+  bool noting() const noexcept {
+    return sections_.notes() && (!sections_.apart || window_.opens.load(std::memory_order_relaxed) != Window::unknown);
+  }
   void note();
 
   const Sections sections_;

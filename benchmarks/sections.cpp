@@ -26,7 +26,8 @@ void Sections::ask_for_work(Arguments& arguments) {
 
 void Sections::ask(Arguments& arguments) {
   ask_for_work(arguments);
-  timed = arguments.flag("--timed");
+  apart = arguments.flag("--timed-apart");
+  timed = arguments.flag("--timed") || apart;
   handover = arguments.flag("--handover");
   migrations = arguments.flag("--migrations");
 }
