@@ -39,6 +39,11 @@ std::vector<int> usable_cpus() {
 
 std::uint64_t Sample::episodes() const { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
 
+// The kernel counts by ticks, so a short window may show a little more time than there was.
+double Sample::processors() const {
+  return std::min(cpu_seconds / elapsed, static_cast<double>(usable_cpus().size()));
+}
+
 Crew::Crew(const Settings& settings) : settings_(settings), hogs_(settings.hogs), tallies_(settings.threads) {}
 
 Sample Crew::measure(const std::function<void(unsigned)>& work, bool apart) {
@@ -153,6 +158,7 @@ void Crew::write_done(Json& json, const Sample& sample) const {
 void Crew::write_spent(Json& json, const Sample& sample) const {
   json.number("context_switches", sample.context_switches);
   json.number("cpu_seconds", sample.cpu_seconds);
+  json.number("processors", sample.processors());
   json.number("other_work", sample.other_work);
   perf_.write(json, static_cast<double>(sample.episodes()));
 }

@@ -26,11 +26,12 @@ std::vector<int> usable_cpus();
 struct Sample {
   double elapsed = 0;                 // seconds
   std::vector<std::uint64_t> counts;  // of each thread
-  double cpu_seconds = 0, other_work = 0;
+  double cpu_seconds = 0, other_work = 0;  // cpu_seconds: of all our threads, without the hogs
   long context_switches = 0;
 
   std::uint64_t episodes() const;
   double rate(std::uint64_t count) const { return static_cast<double>(count) / elapsed; }
+  double processors() const;  // kept busy: cpu_seconds in each second
 };
 
 class Crew {
