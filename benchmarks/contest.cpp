@@ -16,7 +16,7 @@ Wanted::Wanted(Arguments& arguments, const Settings& settings)
 
 // Asked also of one thread alone, so that one and many do the same.
 Wanted::Exclusion Wanted::exclusion() const {
-  if (permits != 1 || alone) return Exclusion::not_asked;
+  if (permits != 1 || alone || !entry.excludes) return Exclusion::not_asked;
   return sections.replays() ? Exclusion::replayed : Exclusion::witnessed;
 }
 
@@ -53,8 +53,10 @@ Contest::Contest(const Wanted& wanted, Crew& crew)
 
 Member& Contest::join(unsigned thread, std::atomic<std::uint64_t>& tally, const Sections& sections) {
   const bool witnessed = wanted_.exclusion() == Wanted::Exclusion::witnessed;
+  Sections own = sections;
+  own.shared = sections.shared && wanted_.entry.excludes;
   members_.push_back(std::make_unique<Placed<Member, place::member>>(
-      thread, sections, wanted_.seed(thread), *data_, witnessed, crew_.window(), crew_.over(), tally));
+      thread, own, wanted_.seed(thread), *data_, witnessed, crew_.window(), crew_.over(), tally));
   return members_.back()->value;
 }
 

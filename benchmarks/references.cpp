@@ -1,4 +1,4 @@
-// The part of the roster that is not ours: what a program could use instead. And the lock that is none.
+// The part of the roster that is not ours: what a program could use instead, no lock at all, and a broken lock.
 #include <mutex>
 #include <semaphore>
 
@@ -19,7 +19,8 @@ void add_references(Roster& to) {
   add<CkAnderson>(to, {"ck-anderson", Kind::reference});
   add<CkClh>(to, {"ck-clh", Kind::reference});
 #endif
-  add<Broken>(to, {"broken", Kind::reference});
+  add<NoLock>(to, {.name = "nolock", .kind = Kind::reference, .excludes = false});
+  add<NoLock>(to, {"broken", Kind::reference});
 }
 
 }  // namespace bench

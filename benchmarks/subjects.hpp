@@ -88,11 +88,12 @@ struct Around {
   }
 };
 
-// Lets everybody in: what notices two threads inside has to notice this one.
-struct Broken {
+// Admits every thread at once. It is measured as `broken`, which the check for two threads inside must catch, and as
+// `nolock`, whose threads share no data.
+struct NoLock {
   using Context = Nothing;
 
-  explicit Broken(Size) {}
+  explicit NoLock(Size) {}
 
   template <class F>
   void episode(Context&, F&& body) { body(); }
