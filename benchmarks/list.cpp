@@ -56,6 +56,18 @@ void write_list(Json& json) {
 #ifndef FAIRLOCK_BENCH_CK
     json.text("ck", "not installed: apt-get install libck-dev, then build again");
 #endif
+#ifndef FAIRLOCK_BENCH_ABSL
+    json.text("absl", "not installed: apt-get install libabsl-dev, then build again");
+#endif
+#ifndef FAIRLOCK_BENCH_NSYNC
+    json.text("nsync", "not installed: apt-get install libnsync-dev, then build again");
+#endif
+#ifndef FAIRLOCK_BENCH_BOOST
+    json.text("boost", "not installed: apt-get install libboost-thread-dev, then build again");
+#endif
+#ifndef FAIRLOCK_BENCH_TBB
+    json.text("tbb", "not installed: apt-get install libtbb-dev, then build again");
+#endif
 #ifndef FAIRLOCK_BENCH_ATOMIC
     json.text("atomic-exchange", "no libatomic to link with: install the compiler's, then build again");
 #endif

@@ -2,6 +2,7 @@
 #include <mutex>
 #include <semaphore>
 
+#include "peer_subjects.hpp"
 #include "roster.hpp"
 #include "system_subjects.hpp"
 
@@ -18,6 +19,19 @@ void add_references(Roster& to) {
   add<CkMcs>(to, {"ck-mcs", Kind::reference});
   add<CkAnderson>(to, {"ck-anderson", Kind::reference});
   add<CkClh>(to, {"ck-clh", Kind::reference});
+#endif
+#ifdef FAIRLOCK_BENCH_ABSL
+  add<AbslMutex>(to, {"absl", Kind::reference});
+#endif
+#ifdef FAIRLOCK_BENCH_NSYNC
+  add<NsyncMutex>(to, {"nsync", Kind::reference});
+#endif
+#ifdef FAIRLOCK_BENCH_BOOST
+  add<Lockable<boost::mutex>>(to, {"boost", Kind::reference});
+#endif
+#ifdef FAIRLOCK_BENCH_TBB
+  add<Lockable<tbb::spin_mutex>>(to, {"tbb-spin", Kind::reference});
+  add<TbbQueuingMutex>(to, {"tbb-queuing", Kind::reference});
 #endif
   add<NoLock>(to, {.name = "nolock", .kind = Kind::reference, .excludes = false});
   add<NoLock>(to, {"broken", Kind::reference});

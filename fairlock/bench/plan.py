@@ -127,11 +127,16 @@ def expand(name: str, workload: Workload, roster: Roster) -> list[str]:
     if name == preload.GLIBC:
         return [programs.UNREPLACED]
     if name not in roster.subjects:
-        family = next((key for key in roster.missing if name.startswith(f"{key}-")), None)
-        if family is not None:
-            raise UsageError(f"{name} is not in this build: {family} is {roster.missing[family]}")
+        library = next((key for key in roster.missing if is_of(name, key)), None)
+        if library is not None:
+            raise UsageError(f"{name} is not in this build: {library} is {roster.missing[library]}")
         raise UsageError(one_of("lock", name, [*roster.subjects, "all"]))
     return [name]
+
+
+def is_of(name: str, library: str) -> bool:
+    """Return whether a subject is a lock of this library: `absl` is absl's, and `tbb-spin` tbb's."""
+    return name == library or name.startswith(f"{library}-")
 
 
 def policies(subject: Subject, workload: Workload, wish: Wish, *, insist: bool) -> Sequence[str | None]:
