@@ -46,7 +46,7 @@ def contend(lock: str, *arguments: object, threads: int = 3, seconds: float = 0.
 
 LISTED: Metrics = json.loads(call("list").stdout) if PROGRAM.exists() else {"subjects": []}
 SUBJECTS = {subject["name"]: subject for subject in LISTED["subjects"]}
-HONEST = [name for name in SUBJECTS if name != "broken"]
+HONEST = [name for name in SUBJECTS if name not in ("broken", "nolock")]
 
 
 def test_every_lock_and_semaphore_of_the_catalogue_is_there() -> None:
@@ -64,9 +64,12 @@ def test_every_lock_and_semaphore_of_the_catalogue_is_there() -> None:
 
 def test_what_a_program_could_use_instead_is_there() -> None:
     references = {name for name, subject in SUBJECTS.items() if subject["kind"] == "reference"}
-    assert {"pthread-mutex", "std-mutex", "pthread-mutex-pi", "sem_t", "std-semaphore", "broken"} <= references
+    assert {"pthread-mutex", "std-mutex", "pthread-mutex-pi", "sem_t", "std-semaphore"} <= references
+    assert {"broken", "nolock"} <= references
     assert {f"semaphore-around-{lock}" for lock in ("lifo", "tts", "reciprocating", "ticket", "mcs")} <= references
-    assert ("ck" in LISTED["missing"]) != ("ck-mcs" in references)
+    libraries = {"ck": "ck-mcs", "absl": "absl", "nsync": "nsync", "boost": "boost", "tbb": "tbb-queuing"}
+    for library, name in libraries.items():
+        assert (library in LISTED["missing"]) != (name in references)
     assert LISTED["policies"] == ["spin", "yield", "monitor", "park", "spin-then-park"]
 
 
@@ -104,6 +107,32 @@ def test_a_broken_lock_is_caught(check: str) -> None:
 def test_generators(generator: str) -> None:
     metrics = contend("twa", "--generator", generator, "--critical", 3, "--non-critical", 50, "--random")
     assert metrics["exclusion"] == ("witnessed" if generator in ("delay", "none") else "replayed")
+
+
+def test_work_without_a_lock_is_never_judged_by_exclusion() -> None:
+    """Its threads work on data of their own, so that there is nothing to judge."""
+    for check in BUSY:
+        metrics = contend("nolock", *BUSY[check], threads=4, seconds=0.2)
+        assert metrics["exclusion"] == "not asked"
+        assert sum(metrics["counts"]) == metrics["episodes"] > 0
+
+
+def test_processors_that_are_kept_busy() -> None:
+    """There are no more than the machine has, and those that hogs take are not counted."""
+    work = ["--generator", "multiply-add", "--critical", 100, "--non-critical", 100]
+    for hogs in (0, 2):
+        metrics = contend("fair", "--hogs", hogs, *work, threads=4, seconds=0.2)
+        assert 0 < metrics["processors"] <= LISTED["cpus"]
+        busy = metrics["cpu_seconds"] / metrics["elapsed"]
+        assert metrics["processors"] == pytest.approx(min(busy, LISTED["cpus"]), rel=1e-3)
+    assert contend("nolock", *work, threads=1, seconds=0.2)["processors"] <= 1.1
+
+
+def test_waits_can_be_timed_after_the_window() -> None:
+    metrics = contend("ticket", "--timed-apart", "--critical", 1, threads=4, seconds=0.2)
+    assert sum(metrics["waits"]["counts"]) > 0
+    assert 0 < metrics["longest_wait"] <= 0.2 * 1.5
+    assert metrics["elapsed"] == pytest.approx(0.2, rel=0.5)
 
 
 def test_several_permits_exclude_nobody() -> None:

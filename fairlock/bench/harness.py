@@ -80,7 +80,9 @@ def run(found: Results, path: Path | None) -> bool:
 
 def work(plan: Plan, point: int) -> float:
     """Return about how many seconds a sample takes."""
-    return plan.points[point].seconds + plan.warm_up + A_PROCESS
+    one = plan.points[point]
+    windows = 2 if one.options.get("timed-apart") else 1
+    return windows * one.seconds + plan.warm_up + A_PROCESS
 
 
 def measure(point: Point, plan: Plan, seed: int) -> Metrics:

@@ -31,6 +31,7 @@ MEASURES: dict[str, Measure] = {
     "fairness": Measure("slowest thread's episodes / fastest one's", "more", short="slowest/fastest"),
     "jain": Measure("Jain's index of fairness", "more", short="Jain"),
     "longest_wait": Measure("longest wait, ms", "less", 1e-3),
+    "processors": Measure("processors kept busy", short="processors"),
     "ns": Measure("nanoseconds for an acquire and its release", "less", short="ns"),
     "migrations": Measure("hand-overs to another thread, per episode", short="migrations"),
     "handover.p50": Measure("hand-over, ns: half take at most", "less", short="hand-over p50, ns"),

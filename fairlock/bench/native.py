@@ -76,7 +76,7 @@ def options(given: Mapping[str, Option | None]) -> list[str]:
 
 def sample(point: Point, plan: Plan, seed: int) -> Metrics:
     """Measure once, in a process of its own."""
-    limit = plan.warm_up + point.seconds + GRACE
+    limit = plan.warm_up + 2 * point.seconds + GRACE  # a window, and another one with --timed-apart
     metrics = run(point, arguments(point, plan, seed), limit, programs.environment(point))
     if point.family in programs.FAMILIES and metrics.get("preloaded") != programs.preloaded(point):
         raise SampleError(f"{programs.NOT_LOADED}: it says {metrics.get('preloaded')}")

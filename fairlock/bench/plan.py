@@ -51,7 +51,7 @@ def points_of(name: str, workload: Workload, wish: Wish, roster: Roster) -> list
         options = {**config.options, **wish.options}
         for hogs in workload.hogs if wish.hogs is None else (wish.hogs,):
             seconds = wish.seconds or workload.seconds * (workload.beside_hogs if hogs else 1)
-            for threads in wish.threads or counts(workload.threads, roster.cpus):
+            for threads in wish.threads or counts(config.threads or workload.threads, roster.cpus):
                 for lock, waiting, form in subjects(workload, config, wish, there):
                     if lock == workload.control and threads == 1:
                         continue  # alone it breaks nothing
@@ -158,8 +158,9 @@ def counts(threads: Sequence[Count], cpus: int) -> list[int]:
         if isinstance(one, int):
             found.append(one)
             continue
-        factor, _, _ = one.removeprefix("..").rpartition("*")
-        most = int(factor or 1) * cpus
+        least, _, product = one.removeprefix("..").rpartition(" or ")
+        factor, _, _ = product.rpartition("*")
+        most = max(int(least or 0), int(factor or 1) * cpus)
         if one.startswith(".."):
             found += [2**i for i in range(most.bit_length()) if 2**i < most]
         found.append(most)

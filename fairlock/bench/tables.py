@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from fairlock import table
 from fairlock.bench import whole
@@ -13,7 +13,13 @@ from fairlock.bench.results import Results
 from fairlock.bench.workloads import WORKLOADS
 
 # In this order, as far as they were measured beside the others.
-RIVALS = {"pthread-mutex": "x pthread", "pthread-mutex-pi": "x PI", "ck-ticket": "x ck-ticket", "sem_t": "x sem_t"}
+RIVALS = {
+    "pthread-mutex": "x pthread",
+    "std-mutex": "x std",
+    "pthread-mutex-pi": "x PI",
+    "ck-ticket": "x ck-ticket",
+    "sem_t": "x sem_t",
+}
 OVERSUBSCRIBED = "*"
 
 
@@ -27,11 +33,12 @@ def print_head(results: Results) -> None:
 
 
 def print_results(results: Results) -> None:
-    """Print a table for each config, idle and beside hogs."""
+    """Print a table for each config, or one of all configs, idle and beside hogs."""
     samples = Table(results)
-    places = dict.fromkeys((point.workload, point.config, point.hogs) for point in results.plan.points)
+    points = results.plan.points
+    places = dict.fromkeys((one.workload, "" if columns_of(one.workload) else one.config, one.hogs) for one in points)
     for workload, config, hogs in places:
-        found = samples.find(workload=workload, config=config, hogs=hogs)
+        found = samples.find(workload=workload, hogs=hogs, **({"config": config} if config else {}))
         control = WORKLOADS[workload].control if workload in WORKLOADS else None
         rows = [i for i in found if control is None or samples.points[i].lock != control]
         if rows:
@@ -42,6 +49,8 @@ def print_results(results: Results) -> None:
                 print(f"changed with --set: {', '.join(changed)}\n")
             if workload == "overhead":
                 print_overhead(samples, rows)
+            elif columns := columns_of(workload):
+                print(f"spread: between the quartiles\n{lines(samples, rows, measures_of(workload, config), columns)}")
             else:
                 print_config(samples, rows, measures_of(workload, config))
         if control is not None:
@@ -52,6 +61,8 @@ def print_results(results: Results) -> None:
 def print_title(workload: str, config: str, hogs: int) -> None:
     known = WORKLOADS.get(workload)
     title = f"{known.title}\n{config}: {known.configs[config].title}" if known and config in known.configs else config
+    if known and not config:
+        title = known.title
     print(f"\n{workload}: {title}" + (f"; beside {hogs} processes that burn CPU" if hogs else "") + "\n")
 
 
@@ -74,9 +85,19 @@ def measures_of(workload: str, config: str) -> tuple[str, ...]:
     if workload == whole.WORKLOAD:
         return whole.MEASURES
     known = WORKLOADS.get(workload)
-    if known is None or config not in known.configs:
+    if known is None or (config and config not in known.configs):
         return ("throughput", "fairness")
-    return known.configs[config].measures or known.measures
+    return (config and known.configs[config].measures) or known.measures
+
+
+def rivals_of(workload: str) -> list[str]:
+    known = WORKLOADS.get(workload)
+    return [name for name in RIVALS if known is None or name in known.rivals]
+
+
+def columns_of(workload: str) -> Mapping[str, str]:
+    known = WORKLOADS.get(workload)
+    return known.columns if known is not None else {}
 
 
 def print_config(samples: Table, rows: Sequence[int], measures: Sequence[str]) -> None:
@@ -84,7 +105,7 @@ def print_config(samples: Table, rows: Sequence[int], measures: Sequence[str]) -
     if len(counts) == 1:
         team = f"{threads(counts[0])}{mark(samples, rows)}; " if counts[0] else ""
         print(f"{team}spread: between the quartiles")
-        print(one_place(samples, rows, measures))
+        print(lines(samples, rows, measures))
         return
     for i, name in enumerate(measures):
         text = over_threads(samples, rows, name, counts)
@@ -101,7 +122,8 @@ def over_threads(samples: Table, rows: Sequence[int], name: str, counts: Sequenc
     heads = {n: f"{n}{mark(samples, [i for i in rows if samples.points[i].threads == n])}" for n in counts}
     last = max([n for n in counts if not heads[n].endswith(OVERSUBSCRIBED)], default=counts[0])
     # Of fairness and its like, a ratio says nothing.
-    rival = next((one for one in RIVALS if (one, last) in place and measure(name).scales and len(labels) > 1), None)
+    rivals = rivals_of(samples.points[rows[0]].workload) if measure(name).scales and len(labels) > 1 else []
+    rival = next((one for one in rivals if (one, last) in place), None)
     lines = []
     for label in labels:
         cells = [cell(samples, place.get((label, n)), name) for n in counts]
@@ -114,22 +136,35 @@ def over_threads(samples: Table, rows: Sequence[int], name: str, counts: Sequenc
     return table.render(header, lines, right=header[1:])
 
 
-def one_place(samples: Table, rows: Sequence[int], measures: Sequence[str]) -> str:
-    """Return a table with a column for each measure, and the ratios of the first to the rivals'."""
+def lines(
+    samples: Table, rows: Sequence[int], measures: Sequence[str], columns: Mapping[str, str] | None = None
+) -> str:
+    """Return a table with a line for each lock and a column for each measure, and the ratios of the first one.
+
+    With columns there are several places, each with its threads and these options.
+    """
     shown = [name for name in measures if any(samples.figure(i, name) for i in rows)]
-    rivals = {name: i for name in RIVALS for i in rows if samples.points[i].lock == name and len(rows) > 1}
-    header = ["lock", *(measure(name).head for name in shown), *(RIVALS[name] for name in rivals)]
-    if shown:
-        header.insert(2, "spread")
-    lines = []
+    points = samples.points
+    place = {(points[i].config, points[i].threads, points[i].lock): i for i in rows}
+    named = {points[i].lock for i in rows}
+    rivals = [name for name in rivals_of(points[rows[0]].workload) if name in named and len(rows) > 1]
+    heads = ["threads", *columns.values()] if columns else []
+    first, *others = shown or [""]
+    of_first = [measure(first).head, "spread", *(RIVALS[name] for name in rivals)] if first else []
+    header = [*heads, "lock", *of_first, *(measure(name).head for name in others)]
+    found, before = [], None
     for i in rows:
-        figures = [samples.figure(i, name) for name in shown]
-        line = [samples.points[i].label + (DISTURBED if samples.disturbed(i) else "")]
-        line += [measure(name).show(one.median) if one else "" for name, one in zip(shown, figures, strict=True)]
-        if shown:
-            line.insert(2, spread(figures[0]))
-        lines.append([*line, *(ratio(samples, i, rival, shown[0]) for rival in rivals.values())])
-    return table.render(header, lines, right=header[1:])
+        point = points[i]
+        where = [f"{point.threads}{mark(samples, [i])}", *(point.options.get(one, "") for one in columns or {})]
+        line = [*(where if where != before else [""] * len(heads))] if columns else []
+        before = where
+        line += [point.label + (DISTURBED if samples.disturbed(i) else "")]
+        if first:
+            theirs = [place.get((point.config, point.threads, name)) for name in rivals]
+            ratios = [ratio(samples, i, rival, first) if rival is not None else "" for rival in theirs]
+            line += [plain(samples, i, first), spread(samples.figure(i, first)), *ratios]
+        found.append([*line, *(plain(samples, i, name) for name in others)])
+    return table.render(header, found, right=[head for head in header if head != "lock"])
 
 
 def print_overhead(samples: Table, rows: Sequence[int]) -> None:
@@ -211,6 +246,11 @@ def cell(samples: Table, point: int | None, name: str) -> str:
     flag = DISTURBED if samples.disturbed(point) else ""
     more = f" ({spread(figure)})" if figure.runs > 1 else ""
     return f"{measure(name).show(figure.median)}{more}{flag}"
+
+
+def plain(samples: Table, point: int, name: str) -> str:
+    figure = samples.figure(point, name)
+    return measure(name).show(figure.median) if figure is not None else ""
 
 
 def spread(figure: Figure | None) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 
 from fairlock.bench.results import Option
 
-Count = int | str  # a number of threads: 4, "cpus", "4*cpus", or "..2*cpus" for 1, 2, 4, ... up to that
+# A number of threads: 4, "cpus", "4*cpus", "8 or cpus" (the greater of the two), or "..2*cpus" (1, 2, 4, ... to there).
+Count = int | str
 
 LADDER: tuple[Count, ...] = ("..2*cpus",)
 
@@ -38,6 +39,8 @@ SMALL_ARRAYS = tuple(
 GLIBC = ("pthread-mutex", "std-mutex", "pthread-mutex-pi")
 CK = ("ck-ticket", "ck-mcs", "ck-anderson", "ck-clh")
 LOCK_REFERENCES = (*GLIBC, *CK)
+PEERS = ("absl", "nsync", "boost", "tbb-spin", "tbb-queuing")  # of other libraries
+NO_LOCK = "nolock"  # the work without a lock: a limit, not a choice
 SEMAPHORE_REFERENCES = ("sem_t", "std-semaphore")
 
 # Of those that can be loaded before a program.
@@ -54,6 +57,7 @@ class Config:
     locks: tuple[str, ...] = ()  # empty: the workload's
     forms: tuple[str, ...] = ("guard",)
     measures: tuple[str, ...] = ()  # empty: the workload's
+    threads: tuple[Count, ...] = ()  # empty: the workload's
     subject: str | None = None  # what is measured, where the family leaves no choice of lock
     chosen: bool = True  # measured unless the command line names others
 
@@ -76,6 +80,8 @@ class Workload:
     measures: tuple[str, ...] = ("throughput", "fairness")
     control: str | None = None  # a lock that must be found broken; measured in every run
     y: str = "throughput"
+    rivals: tuple[str, ...] = ("pthread-mutex", "pthread-mutex-pi", "ck-ticket", "sem_t")  # what tables compare with
+    columns: Mapping[str, str] = field(default_factory=dict)  # one table of all configs: these options and their heads
 
 
 TWA_PAPER = "TWA (Euro-Par 2019)"
@@ -89,6 +95,34 @@ MAXIMUM: Mapping[str, Option] = {
     "critical-on": "shared",
     "non-critical": 0,
 }
+
+# Work outside the critical section. The threads of a pair have a processor each; a team is at least one thread for each
+# processor, and a crowd at least four.
+TEAMS: dict[str, tuple[str, Count]] = {
+    "pair": ("2 threads", 2),
+    "team": ("8 threads, or one for each processor if there are more", "8 or cpus"),
+    "crowd": ("32 threads, or four for each processor if that is more", "32 or 4*cpus"),
+}
+STEPS = (  # team, steps inside, steps outside
+    *(("pair", 100, 100), ("pair", 1000, 1000), ("pair", 20, 200), ("team", 20, 1000), ("team", 1000, 10_000)),
+    *(("crowd", 20, 200), ("crowd", 20, 1000), ("crowd", 100, 1000), ("crowd", 100, 100), ("crowd", 1, 0)),
+)
+
+
+def outside(team: str, inside: int, beyond: int) -> Config:
+    size, threads = TEAMS[team]
+    return Config(
+        f"{size}: {inside} steps inside, {beyond} of one's own outside",
+        options={
+            "generator": "multiply-add",  # a step takes about a nanosecond
+            "critical": inside,
+            "critical-on": "shared",
+            "non-critical": beyond,
+            "timed-apart": True,
+        },
+        threads=(threads,),
+    )
+
 
 # Whose lock is inside a library or a program: another one is loaded before it (programs.environment). In the papers
 # threads only spin; but a program may have more of them than there are processors.
@@ -141,6 +175,18 @@ WORKLOADS: dict[str, Workload] = {
                 chosen=False,
             ),
         },
+    ),
+    "outside": Workload(
+        "threads that work between two acquisitions, as programs do",
+        "",
+        {f"{team}-{inside}-{beyond}": outside(team, inside, beyond) for team, inside, beyond in STEPS},
+        locks=("fair", "twa", "hapax-vw", "mcs"),
+        references=(NO_LOCK, "pthread-mutex", "std-mutex", *PEERS),
+        waiting=("spin-then-park",),
+        seconds=0.75,
+        measures=("throughput", "fairness", "longest_wait", "processors"),
+        rivals=("std-mutex",),
+        columns={"critical": "inside", "non-critical": "outside"},
     ),
     "semaphore": Workload(
         "semabench: a semaphore of one permit in the place of a lock",
@@ -354,6 +400,7 @@ OPTIONS: dict[str, tuple[str, ...] | type] = {
     "locks-held": int,
     "episodes": int,
     "timed": bool,
+    "timed-apart": bool,
     "handover": bool,
     "migrations": bool,
     "registered-frames": bool,
