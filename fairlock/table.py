@@ -5,11 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 
-def render(header: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable[str] = ()) -> str:
-    """Return a table with a line under its header; the columns named in `right` are right-aligned."""
+def render(
+    header: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    right: Iterable[str] = (),
+    groups: Sequence[tuple[str, int]] = (),
+) -> str:
+    """Return a table with a line under its header; the columns named in `right` are right-aligned.
+
+    With groups, a line above the header has their titles, each over so many columns.
+    """
     lines = [list(header), *([show(cell) for cell in row] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    to_right = {header.index(name) for name in right}
+    names = set(right)
+    to_right = {i for i, name in enumerate(header) if name in names}
+    titles, first = [], 0
+    for title, many in groups:
+        width = sum(widths[first : first + many]) + 2 * (many - 1)
+        widths[first] += max(len(title) - width, 0)
+        titles.append(title.ljust(max(len(title), width)))
+        first += many
 
     def join(cells: Sequence[str]) -> str:
         padded = (
@@ -18,7 +33,8 @@ def render(header: Sequence[str], rows: Iterable[Sequence[object]], right: Itera
         )
         return "  ".join(padded).rstrip()
 
-    return "\n".join([join(lines[0]), "  ".join("-" * w for w in widths), *map(join, lines[1:])])
+    above = ["  ".join(titles).rstrip()] if titles else []
+    return "\n".join([*above, join(lines[0]), "  ".join("-" * w for w in widths), *map(join, lines[1:])])
 
 
 def show(cell: object) -> str:

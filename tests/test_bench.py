@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import signal
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import processes
 import pytest
@@ -163,12 +163,45 @@ def control() -> results.Point:
     return results.Point("locktorture", "locktorture", "broken", None, "guard", 2, 0, 0.1, "contend")
 
 
+SPEED, EVEN = ("speed",), ("slow/fast",)
+
+
+def test_work_outside_in_one_table(bench: Bench, tmp_path: Path) -> None:
+    configs = "--config=pair-100-100,team-20-1000,crowd-1-0"
+    done = succeed(bench("outside", configs, "--locks=fair", "--seconds=0.02", "--runs=1", "--json=r.json"))
+    found = results.load(tmp_path / "r.json")
+    cpus = found.machine["cpus"]
+    assert [(point.threads, *places(point)) for point in found.plan.points if point.lock == "fair"] == [
+        (2, 100, 100),
+        (max(8, cpus), 20, 1000),
+        (max(32, 4 * cpus), 1, 0),
+    ]
+    heads = next(line for line in done.stdout.splitlines() if line.startswith("threads"))
+    for head in ("inside", "outside", "lock", "x std", "slowest/fastest", "longest wait, ms", "processors"):
+        assert head in heads
+    assert done.stdout.count("\nthreads") == 1
+    assert len(re.findall(r"\bnolock\b", done.stdout)) == 3
+    for sample in found.samples:
+        assert 0 <= sample.metrics["processors"] <= cpus
+        without = found.plan.points[sample.point].lock == "nolock"
+        assert sample.metrics["exclusion"] == ("not asked" if without else "replayed")
+
+
+def places(point: results.Point) -> tuple[object, object]:
+    return point.options["critical"], point.options["non-critical"]
+
+
 def test_the_short_form(bench: Bench, tmp_path: Path) -> None:
     done = succeed(bench("short", "--seconds=0.02", "--runs=1"))
     assert "Which one here: " in done.stdout
     assert "What the papers report" in done.stdout
-    for lock in ("fair", "twa", "pthread-mutex"):
+    for lock in ("fair", "twa", "pthread-mutex", "nolock"):
         assert f"\n{lock} " in done.stdout
+    above, heads = done.stdout[: done.stdout.index("\nfair ")].splitlines()[-3:-1]
+    for place in ("2 threads, 100+100", " threads, 20+1000", "32 threads, 1+0", "the same, busy"):
+        assert place in above
+    assert heads.split() == ["lock", "ns", *SPEED, "CPUs", *SPEED, *EVEN, "CPUs", *(*SPEED, *EVEN, "wait") * 2]
+    assert max(map(len, done.stdout.partition("What the papers")[0].splitlines()[1:])) <= 118
     assert results.load(tmp_path / "build" / "bench" / "results.json").complete
     assert (tmp_path / "build" / "bench" / "report.html").exists() == ("no report: " not in done.stdout)
 
@@ -247,6 +280,8 @@ def test_numbers_of_threads() -> None:
     assert plan.counts(("..2*cpus",), 6) == [1, 2, 4, 8, 12]
     assert plan.counts((2, "cpus", "4*cpus"), 2) == [2, 8]
     assert plan.counts(("..cpus",), 1) == [1]
+    assert plan.counts(("8 or cpus", "32 or 4*cpus"), 2) == [8, 32]
+    assert plan.counts(("8 or cpus", "32 or 4*cpus"), 64) == [64, 256]
 
 
 def test_locks_that_take_fewer_threads_are_left_out_unless_named() -> None:
@@ -501,6 +536,19 @@ def test_locks_of_a_library_that_is_not_installed() -> None:
         plan.expand("ck-ticket", WORKLOADS["mutex"], without)
 
 
+def test_a_library_that_is_not_installed_is_said_where_it_would_be_measured() -> None:
+    missing = {"absl": "not installed: apt-get install libabsl-dev"}
+    subjects = {"fair": Subject("fair", "lock", None, ("spin-then-park",), ("guard",))}
+    without = Roster("", 2, ("spin-then-park",), ("contend",), subjects, missing=missing)
+    with pytest.raises(plan.UsageError, match="absl is not in this build: absl is not installed: apt-get install"):
+        plan.expand("absl", WORKLOADS["outside"], without)
+    for workload, said in (("outside", missing), ("mutex", {})):
+        wish = plan.Wish(locks=("fair",), waiting=("spin-then-park",), threads=(2,))
+        points = plan.points_of(workload, WORKLOADS[workload], wish, without)
+        made = plan.make(workload, [(point, 1) for point in points], seed=1, warm_up=0.0)
+        assert harness.begin(made, [], without).missing == said
+
+
 # --- nothing hangs ---
 
 
@@ -649,5 +697,5 @@ def test_every_composite_measures_what_there_is() -> None:
     for composite in COMPOSITES.values():
         for piece in composite.pieces:
             assert piece.config in WORKLOADS[piece.workload].configs
-            unknown: list[Any] = [lock for lock in piece.locks if lock not in native.roster().subjects]
-            assert not [lock for lock in unknown if not lock.startswith("ck-")]
+            unknown = [lock for lock in piece.locks if lock not in native.roster().subjects]
+            assert all(any(plan.is_of(lock, key) for key in native.roster().missing) for lock in unknown)

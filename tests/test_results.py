@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -219,6 +220,52 @@ def test_the_price_of_order_is_no_rounded_number() -> None:
     assert "Which one here: fair. With many threads it has 1.4 times the turns" in told
     assert "twa, with 1.2 times the turns of a pthread-mutex-pi" in told
     assert "but fair has 1.4 times as many" in told
+
+
+def standing(lock: str, saturated: float, outside: float, fairness: float) -> list[tuple[Point, list[Metrics]]]:
+    """A lock in all places of `short`: its throughput where all threads want it, and where they also work outside."""
+    return [
+        *(
+            (
+                point(lock, 32, "oversubscribed", "oversubscribed", hogs=hogs),
+                [{"throughput": saturated, "fairness": fairness}],
+            )
+            for hogs in (0, 2)
+        ),
+        *(
+            (point(lock, threads, config, "outside"), [{"throughput": outside, "fairness": 1.0, "processors": 1.5}])
+            for threads, config in ((2, "pair-100-100"), (32, "crowd-20-1000"))
+        ),
+    ]
+
+
+def test_advice_counts_work_outside() -> None:
+    usual = standing("pthread-mutex", 10, 10, 0.1)
+    free = [(point("nolock", 2, "pair-100-100", "outside"), [{"throughput": 99.0, "fairness": 1.0}])]
+
+    def told(*more: list[tuple[Point, list[Metrics]]]) -> str:
+        return " ".join(short.advice(Table(measured([*usual, *free, *itertools.chain(*more)]))))
+
+    assert "Which one here: fair." in told(standing("fair", 12, 9, 0.9), standing("twa", 20, 1, 1.0))
+    assert "at least 0.90 times the turns" in told(standing("fair", 12, 9, 0.9), standing("twa", 20, 1, 1.0))
+    assert "Which one here: pthread-mutex, as no other" in told(standing("twa", 20, 1, 1.0))
+    assert "Which one here: pthread-mutex, as no other" in told(standing("hapax", 20, 20, 0.5))
+    assert "nolock" not in told(standing("fair", 12, 9, 0.9))
+
+
+def test_what_order_costs_with_work_outside() -> None:
+    found = measured(
+        [
+            *standing("pthread-mutex", 10, 10, 0.1),
+            *standing("pthread-mutex-pi", 5, 5, 0.9),
+            *standing("fair", 14, 9, 0.9),
+            *standing("twa", 10, 3, 1.0),
+        ]
+    )
+    found.subjects = [{"name": "twa", "order": "fifo"}]
+    told = " ".join(short.advice(Table(found)))
+    assert "twa, with 2.0 times the turns of a pthread-mutex-pi" in told
+    assert "fair has 1.4 times as many, and up to 3.0 times with work outside" in told
 
 
 def test_targets() -> None:

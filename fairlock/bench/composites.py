@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fairlock.bench.plan import Wish, points_of
 from fairlock.bench.results import Point
 from fairlock.bench.roster import Roster
-from fairlock.bench.workloads import FIFO_LOCKS, GLIBC, SEMAPHORES, TICKETS_AND_MCS, WORKLOADS
+from fairlock.bench.workloads import FIFO_LOCKS, NO_LOCK, SEMAPHORES, TICKETS_AND_MCS, WORKLOADS
 from fairlock.usage import UsageError
 
 
@@ -18,7 +18,7 @@ class Piece:
     workload: str
     config: str
     locks: tuple[str, ...]
-    threads: tuple[int, ...]
+    threads: tuple[int, ...]  # empty: the config's
     seconds: float
     runs: int
     hogs: int = 0
@@ -35,17 +35,21 @@ class Composite:
 
 # --- short ---
 
-CROWD_LOCKS = ("fair", "twa", "hapax", "ticket", "mcs", *GLIBC)
-TABLE_LOCKS = (*CROWD_LOCKS, "ck-ticket", "ck-mcs")  # the last two only spin: nothing for a crowd
+CROWD_LOCKS = ("fair", "twa", "hapax", "ticket", "mcs", "pthread-mutex", "pthread-mutex-pi", "absl", "nsync")
+ALONE_LOCKS = (*CROWD_LOCKS, "ck-ticket", "ck-mcs")  # the last two only spin: nothing for a crowd
+TABLE_LOCKS = (*ALONE_LOCKS, NO_LOCK)
+FIGURE_LOCKS = ("twa", "hapax", "hapax-vw", "mcs")  # which the papers compare in a figure
 TAXED = ("ticket", "capacitor-ticket", "tts", "capacitor-tts")
 
 SHORT = Composite(
-    "which lock should I use here? A choice of the others in about two minutes",
+    "which lock should I use here? A choice of the others in about three minutes",
     (
-        Piece("uncontended", "uncontended", TABLE_LOCKS, (1,), 0.05, 5),
+        Piece("uncontended", "uncontended", ALONE_LOCKS, (1,), 0.05, 5),
+        Piece("outside", "pair-100-100", TABLE_LOCKS, (), 0.15, 5),
+        Piece("outside", "crowd-20-1000", (*CROWD_LOCKS, NO_LOCK), (), 0.6, 3),
         Piece("mutex", "twa", TICKETS_AND_MCS, (1, 2), 0.25, 11),
         Piece("mutex", "capacitor", TAXED, (1,), 0.2, 9),
-        Piece("mutex", "maximum", (*TABLE_LOCKS, "hapax-vw"), (2,), 0.15, 5),
+        Piece("mutex", "maximum", FIGURE_LOCKS, (2,), 0.15, 5),
         Piece("oversubscribed", "oversubscribed", CROWD_LOCKS, (32,), 1.25, 2),
         Piece("oversubscribed", "oversubscribed", CROWD_LOCKS, (32,), 2.5, 1, hogs=2),
     ),

@@ -12,46 +12,66 @@ from fairlock.bench.composites import TABLE_LOCKS
 from fairlock.bench.figures import Figure, Table, calm
 from fairlock.bench.measures import number
 from fairlock.bench.results import Results
+from fairlock.bench.workloads import NO_LOCK
 
 REFERENCE, FAIR_REFERENCE = "pthread-mutex", "pthread-mutex-pi"
 MOST_DISTURBED = 0.5  # of the samples; with more, two threads that spin say nothing
 EVEN = 0.8  # slowest/fastest from which we call a lock fair
 
-# place, measure, one of which unit: what the columns show, by their heads
+AS_FAST = 0.8  # of the reference's throughput with work outside: less, and processors stand idle
+
 ALONE: dict[str, object] = {"workload": "uncontended"}
-TWO: dict[str, object] = {"workload": "mutex", "config": "maximum", "threads": 2}
+PAIR: dict[str, object] = {"workload": "outside", "config": "pair-100-100"}
+OPEN: dict[str, object] = {"workload": "outside", "config": "crowd-20-1000"}
 CROWD: dict[str, object] = {"workload": "oversubscribed", "threads": 32, "hogs": 0}
 BESIDE_HOGS: dict[str, object] = {"workload": "oversubscribed", "threads": 32, "hogs": 2}
-COLUMNS: dict[str, tuple[dict[str, object], str, float]] = {
-    "alone, ns": (ALONE, "ns", 1),
-    "2 threads, M/s": (TWO, "throughput", 1e6),
-    "32 threads, k/s": (CROWD, "throughput", 1e3),
-    "slow/fast": (CROWD, "fairness", 1),
-    "wait, ms": (CROWD, "longest_wait", 1e-3),
-    "busy: k/s": (BESIDE_HOGS, "throughput", 1e3),
-    "slow/fast ": (BESIDE_HOGS, "fairness", 1),
-    "wait, ms ": (BESIDE_HOGS, "longest_wait", 1e-3),
-}
-LEGEND = """\
-alone: an acquire and its release. 2 threads: turns of both together, waiters spin. 32 threads: they spin, then sleep.
-slow/fast: turns of the slowest thread to the fastest one's. wait: the longest. busy: beside 2 processes that burn CPU.\
+OUTSIDE, SATURATED = (PAIR, OPEN), (CROWD, BESIDE_HOGS)
+
+# place, and its columns: head, measure, one of which unit; no unit: times the reference's
+COLUMNS: tuple[tuple[dict[str, object], tuple[tuple[str, str, float | None], ...]], ...] = (
+    (ALONE, (("ns", "ns", 1),)),
+    (PAIR, (("speed", "throughput", None), ("CPUs", "processors", 1))),
+    (OPEN, (("speed", "throughput", None), ("slow/fast", "fairness", 1), ("CPUs", "processors", 1))),
+    *(
+        (place, (("speed", "throughput", None), ("slow/fast", "fairness", 1), ("wait", "longest_wait", 1e-3)))
+        for place in SATURATED
+    ),
+)
+LEGEND = f"""\
+alone: an acquire and its release. 100+100: nanoseconds of work inside and outside, about. busy: beside 2 processes that
+burn CPU. speed: turns to those of a {REFERENCE}. slow/fast: turns of the slowest thread to the fastest one's. CPUs:
+processors kept busy. wait: the longest, ms. {NO_LOCK}: the same work without a lock, which is the limit.\
 """
 
 
 def print_short(results: Results) -> None:
     samples = Table(results)
-    rows = [[lock, *(cell(samples, lock, *column) for column in COLUMNS.values())] for lock in TABLE_LOCKS]
+    columns = [(place, measure, unit) for place, some in COLUMNS for _, measure, unit in some]
+    rows = [[lock, *(cell(samples, lock, *column) for column in columns)] for lock in TABLE_LOCKS]
     rows = [row for row in rows if any(row[1:])]
-    print(f"\n{table.render(['lock', *COLUMNS], rows, right=COLUMNS)}\n\n{LEGEND}")
+    heads = [head for _, some in COLUMNS for head, _, _ in some]
+    groups = [("", 1), *((title(samples, place), len(some)) for place, some in COLUMNS)]
+    print(f"\n{table.render(['lock', *heads], rows, right=heads, groups=groups)}\n\n{LEGEND}")
     if sentences := advice(samples):
         print("\n" + textwrap.fill(" ".join(sentences), 118, break_on_hyphens=False))
     print_claims([results])
     tables.print_notes(samples)
 
 
-def cell(samples: Table, lock: str, place: dict[str, object], measure: str, unit: float) -> str:
-    figure = look(samples, lock, place, measure)
-    return number(figure.median / unit) if figure is not None else ""
+def title(samples: Table, place: dict[str, object]) -> str:
+    """Return how many threads there are in a place, and their work inside and outside."""
+    found = samples.find(**place)
+    if not found or place is ALONE:
+        return "alone" if found else ""
+    if place is BESIDE_HOGS:
+        return "the same, busy"
+    point = samples.points[found[0]]
+    return f"{tables.threads(point.threads)}, {point.options.get('critical')}+{point.options.get('non-critical')}"
+
+
+def cell(samples: Table, lock: str, place: dict[str, object], measure: str, unit: float | None) -> str:
+    figure = look(samples, lock, place, measure) if unit else times(samples, lock, REFERENCE, place)
+    return number(figure.median / (unit or 1)) if figure is not None else ""
 
 
 def look(samples: Table, lock: str, place: dict[str, object], measure: str) -> Figure | None:
@@ -59,54 +79,65 @@ def look(samples: Table, lock: str, place: dict[str, object], measure: str) -> F
     return samples.figure(found[0], measure) if found else None
 
 
+def times(samples: Table, lock: str, reference: str, place: dict[str, object]) -> Figure | None:
+    """Return a lock's throughput to the reference's."""
+    mine, theirs = samples.find(lock=lock, **place), samples.find(lock=reference, **place)
+    return samples.ratio(mine[0], theirs[0], "throughput") if mine and theirs else None
+
+
 # --- advice ---
 
 
 @dataclass(frozen=True)
-class Crowded:
-    """What a lock did with many threads: throughput to the reference's, and fairness, idle and busy."""
+class Standing:
+    """What a lock did: throughput to the reference's where it is saturated and with work outside, and fairness."""
 
     lock: str
     fifo: bool
-    speed: tuple[float, ...]
-    fairness: tuple[float, ...]
+    saturated: tuple[float, ...]  # idle, busy
+    outside: tuple[float, ...]  # a pair, a crowd; empty, if that was not measured
+    fairness: tuple[float, ...]  # where saturated
 
     @property
     def rank(self) -> float:
-        return min(self.speed)  # it has to be good in both
+        return min(*self.saturated, *self.outside)  # it has to be good in all
+
+    @property
+    def good(self) -> bool:
+        """Whether it starves no thread, and leaves no processor idle that has work."""
+        return min(self.fairness) >= EVEN and min(self.outside, default=1.0) >= AS_FAST
 
 
-def crowded(samples: Table, reference: str) -> list[Crowded]:
+def standings(samples: Table, reference: str) -> list[Standing]:
     found = []
     orders = {subject["name"]: subject["order"] for subject in samples.results.subjects}
+    outside = [place for place in OUTSIDE if samples.find(lock=reference, **place)]
     for lock in TABLE_LOCKS:
-        speed, fairness = [], []
-        for place in (CROWD, BESIDE_HOGS):
-            mine, theirs = samples.find(lock=lock, **place), samples.find(lock=reference, **place)
-            ratio = samples.ratio(mine[0], theirs[0], "throughput") if mine and theirs else None
-            even = look(samples, lock, place, "fairness")
-            if ratio is not None and even is not None:
-                speed.append(ratio.median)
-                fairness.append(even.median)
-        if len(speed) == 2:
-            found.append(Crowded(lock, orders.get(lock) == "fifo", tuple(speed), tuple(fairness)))
+        if lock == NO_LOCK:
+            continue
+        crowded, open_ = (
+            [one.median for place in places if (one := times(samples, lock, reference, place)) is not None]
+            for places in (SATURATED, outside)
+        )
+        even = [one.median for place in SATURATED if (one := look(samples, lock, place, "fairness")) is not None]
+        if len(crowded) == len(even) == len(SATURATED) and len(open_) == len(outside):
+            found.append(Standing(lock, orders.get(lock) == "fifo", tuple(crowded), tuple(open_), tuple(even)))
     return found
 
 
 def advice(samples: Table) -> list[str]:
     """Return sentences that say which lock to take here, from the numbers."""
     sentences = []
-    locks = crowded(samples, REFERENCE)
+    locks = standings(samples, REFERENCE)
     reference = next((one for one in locks if one.lock == REFERENCE), None)
-    even = [one for one in locks if min(one.fairness) >= EVEN]
     if reference is not None:
-        best = max(even or [reference], key=lambda one: one.rank)
+        best = max([one for one in locks if one.good] or [reference], key=lambda one: one.rank)
         sentences.append(recommend(best, reference))
         sentences += strict_order(locks, best, samples)
     two = {
         lock: figure.median
         for lock in TABLE_LOCKS
-        if (figure := look(samples, lock, TWO, "throughput")) is not None
+        if (figure := look(samples, lock, PAIR, "throughput")) is not None
         and any(one["name"] == lock and one["order"] == "fifo" for one in samples.results.subjects)
     }
     if disturbed(samples) > MOST_DISTURBED:
@@ -117,13 +148,15 @@ def advice(samples: Table) -> list[str]:
     return sentences
 
 
-def recommend(best: Crowded, reference: Crowded) -> str:
+def recommend(best: Standing, reference: Standing) -> str:
     share = f"the slowest thread gets {min(best.fairness):.2f} of the fastest one's turns"
     if best is reference:
-        return f"Which one here: {best.lock}, as no other lock is fair with many threads; but there {share}."
-    gain = f"{best.speed[0]:.1f} times the turns of a {REFERENCE} ({best.speed[1]:.1f} times on a busy machine)"
+        why = "no other lock is fair with many threads and as fast with work outside"
+        return f"Which one here: {best.lock}, as {why}; but with many threads {share}."
+    gain = f"{best.saturated[0]:.1f} times the turns of a {REFERENCE} ({best.saturated[1]:.1f} times on a busy machine)"
     theirs = f"{min(reference.fairness):.2f} there"
-    return f"Which one here: {best.lock}. With many threads it has {gain}, and {share} ({theirs})."
+    open_ = f" With work outside it has at least {min(best.outside):.2f} times the turns." if best.outside else ""
+    return f"Which one here: {best.lock}. With many threads it has {gain}, and {share} ({theirs}).{open_}"
 
 
 def disturbed(samples: Table) -> float:
@@ -132,16 +165,19 @@ def disturbed(samples: Table) -> float:
     return sum(not calm(sample) for sample in every) / len(every) if every else 0.0
 
 
-def strict_order(locks: Sequence[Crowded], best: Crowded, samples: Table) -> list[str]:
-    fifo = [one for one in crowded(samples, FAIR_REFERENCE) if one.fifo]
+def strict_order(locks: Sequence[Standing], best: Standing, samples: Table) -> list[str]:
+    fifo = [one for one in standings(samples, FAIR_REFERENCE) if one.fifo]
     if not fifo or best.fifo:
         return []
     order = max(fifo, key=lambda one: one.rank)
-    cost = best.speed[0] / next(one.speed[0] for one in locks if one.lock == order.lock)
-    gain = f"{order.speed[0]:.1f} times the turns of a {FAIR_REFERENCE}, the C library's only fair mutex"
+    same = next(one for one in locks if one.lock == order.lock)
+    cost = f"{best.saturated[0] / same.saturated[0]:.1f} times as many"
+    if best.outside:
+        most = max(mine / theirs for mine, theirs in zip(best.outside, same.outside, strict=True))
+        cost += f", and up to {most:.1f} times with work outside"
+    gain = f"{order.saturated[0]:.1f} times the turns of a {FAIR_REFERENCE}, the C library's only fair mutex"
     return [
-        f"If order matters (always first come, first served): {order.lock}, with {gain};"
-        f" but {best.lock} has {cost:.1f} times as many."
+        f"If order matters (always first come, first served): {order.lock}, with {gain}; but {best.lock} has {cost}."
     ]
 
 
