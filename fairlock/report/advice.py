@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from fairlock.bench.figures import calm, value_of
 from fairlock.bench.results import Sample
 from fairlock.bench.whole import WORKLOAD as WHOLE_PROGRAM
+from fairlock.bench.workloads import PEERS
 from fairlock.report.contest import contest, leading, rank, reference
-from fairlock.report.data import NEGATIVE_CONTROL, Group
+from fairlock.report.data import NO_LOCKS, Group
 from fairlock.report.measures import MEASURES
 from fairlock.report.words import listed, times
 
@@ -95,9 +96,9 @@ def places_of(groups: Sequence[Group], kind: str, *, crowded: bool) -> list[Plac
 
 
 def candidate(group: Group, number: int, kind: str) -> bool:
-    """Whether somebody would choose this one: no baseline, no control, no small array, nothing by another name."""
+    """Whether a program could choose this lock from here: no other library's, no control, no small array, no twin."""
     lock = group.points[number].lock
-    strange = lock == NEGATIVE_CONTROL or "/" in lock or lock.startswith(("semaphore-around", "ck-", "std-"))
+    strange = lock in (*NO_LOCKS, *PEERS) or "/" in lock or lock.startswith(("semaphore-around", "ck-", "std-"))
     return group.kind(number) == kind and not strange and group.points[number].form in ("guard", None)
 
 

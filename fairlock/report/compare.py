@@ -9,11 +9,12 @@ from typing import Any, Literal
 
 from fairlock import table
 from fairlock.bench.results import Point
+from fairlock.bench.workloads import NO_LOCK
 from fairlock.report.contest import leading
 from fairlock.report.data import NEGATIVE_CONTROL, Group, Source, groups_of
 from fairlock.report.measures import MEASURES
 from fairlock.report.noise import FEWEST_RUNS, Interval, deviation, difference, logs, median, ratio, typical
-from fairlock.report.style import SYSTEM, look
+from fairlock.report.style import LIBRARIES, SYSTEM, look
 from fairlock.report.words import counted, threads
 
 Verdict = Literal[
@@ -110,7 +111,7 @@ class Comparison:
 
 
 def is_reference(lock: str) -> bool:
-    return lock.startswith("ck-") or look(lock).family == SYSTEM
+    return lock.startswith("ck-") or lock == NO_LOCK or look(lock).family in (SYSTEM, LIBRARIES)
 
 
 def comparable(sources: Sequence[Source]) -> bool:

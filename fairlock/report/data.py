@@ -11,11 +11,12 @@ from typing import Any
 
 from fairlock.bench.figures import Figure, Table, calm, figure, value_of
 from fairlock.bench.results import Point, Results, Sample, load
-from fairlock.bench.workloads import SEMAPHORE_REFERENCES, WORKLOADS, Config, Workload
+from fairlock.bench.workloads import NO_LOCK, SEMAPHORE_REFERENCES, WORKLOADS, Config, Workload
 from fairlock.report import style
 from fairlock.report.noise import FEWEST_RUNS
 
 NEGATIVE_CONTROL = "broken"
+NO_LOCKS = (NEGATIVE_CONTROL, NO_LOCK)  # they compete with nothing
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairlock.bench.tables import measures_of
 from fairlock.report.contest import leading as leading_of
 from fairlock.report.data import Group
 from fairlock.report.histograms import histograms
@@ -13,6 +14,7 @@ from fairlock.report.style import Spec
 
 BESIDE = ("fairness", "jain")  # what stands beside the leading measure
 IN_HISTOGRAMS = ("handover.p50", "handover.p99")
+IF_ASKED = ("processors",)  # every sample has them, but they say something only where threads may sleep
 
 
 def drawings(group: Group) -> list[Drawing]:
@@ -21,7 +23,9 @@ def drawings(group: Group) -> list[Drawing]:
         return [loops(group)]
     leading = leading_of(group)
     order = (*BESIDE, *(name for name in MEASURES if name not in BESIDE))
+    asked = measures_of(group.workload, group.config)
     others = [name for name in order if group.has(name) and name not in (leading, *IN_HISTOGRAMS)]
+    others = [name for name in others if name in asked or name not in IF_ASKED]
     if leading == "ns":  # one thread: the rest says nothing
         others = []
     found: list[Drawing] = []

@@ -68,6 +68,7 @@ MEASURES = {
         Measure("fairness", "Fairness", "slowest thread / fastest", "share", "share"),
         Measure("jain", "Jain's index", "1: all threads got the same", "share", "share"),
         Measure("longest_wait", "Longest wait", "longest wait of any thread", "seconds", "log"),
+        Measure("processors", "Processors", "processors kept busy", "plain", "zero"),
         Measure("handover.p50", "Hand-over, median", "from release to the next entry", "ns", "log"),
         Measure("handover.p99", "Hand-over, 99th percentile", "from release to the next entry", "ns", "log"),
         Measure("migrations", "Migrations", "hand-overs to another thread, per episode", "share", "share"),

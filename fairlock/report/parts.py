@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fairlock.bench.figures import Figure
+from fairlock.bench.workloads import NO_LOCK
 from fairlock.report.data import Group, lock_of
 from fairlock.report.measures import MEASURES, Measure
 from fairlock.report.style import DASHED, DASHES, HOLLOW, SHAPES, SOLID, Spec, look
@@ -254,8 +255,9 @@ def best_words(rows: Sequence[Row], measure: Measure) -> str:
         return ""
     choose: Callable[..., Row] = max if measure.better == "more" else min
     words = []
-    for threads in sorted({row["threads"] for row in rows}):
-        best = choose((row for row in rows if row["threads"] == threads), key=lambda row: row["value"])
+    locks = [row for row in rows if row["lock"] != NO_LOCK]
+    for threads in sorted({row["threads"] for row in locks}):
+        best = choose((row for row in locks if row["threads"] == threads), key=lambda row: row["value"])
         words.append(f"{best['label']} with {best['median']} at {threads_of(threads)}")
     return f"Best medians: {'; '.join(words)}."
 

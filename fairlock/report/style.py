@@ -11,6 +11,8 @@ import zlib
 from dataclasses import dataclass
 from typing import Any
 
+from fairlock.bench.workloads import PEERS
+
 Spec = dict[str, Any]
 Dash = tuple[float, ...]
 
@@ -33,6 +35,7 @@ class Look:
 
 
 SYSTEM = "the system's"
+LIBRARIES = "other libraries'"
 
 # No colour stands twice in `light`: the page finds the dark one by it.
 FAMILIES = (
@@ -90,6 +93,7 @@ FAMILIES = (
         ("#6b7580", "#87919c", "#545d66"),
         ("#a3adb8", "#7d8792", "#c0c8d0"),
     ),
+    Family(LIBRARIES, PEERS, ("#a04040", "#6e2626", "#b96a6a"), ("#ea8a8a", "#f6bcbc", "#c96c6c")),
     Family("other", (), ("#6e6256", "#93846f", "#4d443b"), ("#b8a998", "#d6cabc", "#94866f")),
 )
 OTHER = FAMILIES[-1]
@@ -128,10 +132,14 @@ def look(lock: str) -> Look:
             return Look(one.light, one.dark, HOLLOW.get(one.shape, one.shape), dash, one.family)
     for family in FAMILIES:
         if lock in family.members:
-            return _member(family, family.members.index(lock), DASHED if family.title == SYSTEM else SOLID)
+            return _member(family, family.members.index(lock), DASHED if family.title in (SYSTEM, LIBRARIES) else SOLID)
     if lock.startswith("threading."):
-        return _member(FAMILIES[-2], zlib.crc32(lock.encode()), DASHED)
+        return _member(_family(SYSTEM), zlib.crc32(lock.encode()), DASHED)
     return _member(OTHER, zlib.crc32(lock.encode()), SOLID)
+
+
+def _family(title: str) -> Family:
+    return next(family for family in FAMILIES if family.title == title)
 
 
 def _member(family: Family, number: int, dash: Dash) -> Look:
@@ -141,10 +149,9 @@ def _member(family: Family, number: int, dash: Dash) -> Look:
 
 def rank(lock: str) -> tuple[int, int, str]:
     """Return where this lock stands in lists: by family, as above."""
-    titles = [family.title for family in FAMILIES]
     mine = look(lock)
-    family = FAMILIES[titles.index(mine.family)]
-    return titles.index(mine.family), family.light.index(mine.light), lock
+    family = _family(mine.family)
+    return FAMILIES.index(family), family.light.index(mine.light), lock
 
 
 def dark_colours() -> dict[str, str]:
