@@ -249,6 +249,9 @@ def test_advice_counts_work_outside() -> None:
     assert "Which one here: fair." in told(standing("fair", 12, 9, 0.9), standing("twa", 20, 1, 1.0))
     assert "at least 0.90 times the turns" in told(standing("fair", 12, 9, 0.9), standing("twa", 20, 1, 1.0))
     assert "Which one here: pthread-mutex, as no other" in told(standing("twa", 20, 1, 1.0))
+    assert "twa: 2.0 times the turns of a pthread-mutex with many threads, but 0.10 times with work outside" in told(
+        standing("twa", 20, 1, 1.0)
+    )
     assert "Which one here: pthread-mutex, as no other" in told(standing("hapax", 20, 20, 0.5))
     assert "nolock" not in told(standing("fair", 12, 9, 0.9))
 

@@ -70,8 +70,11 @@ def title(samples: Table, place: dict[str, object]) -> str:
 
 
 def cell(samples: Table, lock: str, place: dict[str, object], measure: str, unit: float | None) -> str:
-    figure = look(samples, lock, place, measure) if unit else times(samples, lock, REFERENCE, place)
-    return number(figure.median / (unit or 1)) if figure is not None else ""
+    if unit is None:
+        ratio = times(samples, lock, REFERENCE, place)
+        return f"{ratio.median:.2f}" if ratio is not None else ""
+    figure = look(samples, lock, place, measure)
+    return number(figure.median / unit) if figure is not None else ""
 
 
 def look(samples: Table, lock: str, place: dict[str, object], measure: str) -> Figure | None:
@@ -103,9 +106,13 @@ class Standing:
         return min(*self.saturated, *self.outside)  # it has to be good in all
 
     @property
+    def even(self) -> bool:
+        return min(self.fairness) >= EVEN
+
+    @property
     def good(self) -> bool:
-        """Whether it starves no thread, and leaves no processor idle that has work."""
-        return min(self.fairness) >= EVEN and min(self.outside, default=1.0) >= AS_FAST
+        """Whether it starves no thread, and leaves no processor idle while there is work."""
+        return self.even and min(self.outside, default=1.0) >= AS_FAST
 
 
 def standings(samples: Table, reference: str) -> list[Standing]:
@@ -133,6 +140,8 @@ def advice(samples: Table) -> list[str]:
     if reference is not None:
         best = max([one for one in locks if one.good] or [reference], key=lambda one: one.rank)
         sentences.append(recommend(best, reference))
+        if not best.good:
+            sentences += fairest(locks)
         sentences += strict_order(locks, best, samples)
     two = {
         lock: figure.median
@@ -157,6 +166,16 @@ def recommend(best: Standing, reference: Standing) -> str:
     theirs = f"{min(reference.fairness):.2f} there"
     open_ = f" With work outside it has at least {min(best.outside):.2f} times the turns." if best.outside else ""
     return f"Which one here: {best.lock}. With many threads it has {gain}, and {share} ({theirs}).{open_}"
+
+
+def fairest(locks: Sequence[Standing]) -> list[str]:
+    """Return what the best of the fair locks has, where none is good."""
+    even = [one for one in locks if one.even and one.outside]
+    if not even:
+        return []
+    best = max(even, key=lambda one: one.rank)
+    many = f"{best.saturated[0]:.1f} times the turns of a {REFERENCE} with many threads"
+    return [f"The best of the fair ones is {best.lock}: {many}, but {min(best.outside):.2f} times with work outside."]
 
 
 def disturbed(samples: Table) -> float:
