@@ -14,7 +14,7 @@ from typing import Any
 
 from fairlock.bench.plan import make
 from fairlock.bench.results import Point, Results, Sample, save
-from fairlock.bench.workloads import WORKLOADS
+from fairlock.bench.workloads import NO_LOCK, PEERS, WORKLOADS
 
 MACHINE = {
     "cpu": "Imaginary 9000 at 3 GHz",
@@ -84,7 +84,8 @@ def metrics(point: Point, expected: float, noise: float, dice: random.Random) ->
     shares = [fair + (1 - fair) * i / last for i in range(point.threads)]
     counts = [int(rate * point.seconds * share / sum(shares)) for share in shares]
     jain = sum(counts) ** 2 / (len(counts) * sum(count * count for count in counts)) if sum(counts) else 1.0
-    timed, handed = point.options.get("timed"), point.options.get("handover")
+    timed = point.options.get("timed") or point.options.get("timed-apart")
+    handed = point.options.get("handover")
     return {
         "elapsed": point.seconds,
         "episodes": int(rate * point.seconds),
@@ -99,6 +100,7 @@ def metrics(point: Point, expected: float, noise: float, dice: random.Random) ->
         "migrations": min(1, 0.2 + fair * 0.7) if point.options.get("migrations") else None,
         "context_switches": 12,
         "cpu_seconds": point.seconds * min(point.threads, 4),
+        "processors": float(min(point.threads, 4)),
         "other_work": abs(dice.gauss(0, 0.01)),
         "perf": {"unavailable": "perf_event_open: Permission denied"},
     }
@@ -120,7 +122,7 @@ def points_of(
             workload,
             config,
             name,
-            None if name.startswith(("pthread", "std", "sem_t", "ck-")) or one.subject else waiting,
+            None if is_reference(name) or one.subject else waiting,
             "guard" if form == "guard" else form,
             count,
             hogs,
@@ -131,7 +133,7 @@ def points_of(
         for hogs in known.hogs
         for count in counts
         for name in dict.fromkeys(names)
-        for waiting in (known.waiting if not name.startswith(("pthread", "std", "sem_t", "ck-")) else known.waiting[:1])
+        for waiting in (known.waiting if not is_reference(name) else known.waiting[:1])
         for form in one.forms
     ]
 
@@ -171,8 +173,12 @@ def results(
     )
 
 
+def is_reference(name: str) -> bool:
+    return name.startswith(("pthread", "std", "ck-")) or name in (*SEMAPHORES, *PEERS, NO_LOCK)
+
+
 def kind_of(name: str) -> str:
-    if name.startswith(("pthread", "std", "ck-")) or name in SEMAPHORES:
+    if is_reference(name):
         return "reference"
     return "semaphore" if name.endswith("semaphore") or "semaphore-" in name[4:] else "lock"
 
@@ -185,6 +191,8 @@ def everything(**more: Any) -> Results:
         *points_of("mutex", "twa", threads=(1, 2, 4, 8)),
         *points_of("mutex", "capacitor", threads=(1, 2, 4, 8)),
         *points_of("mutex", "rearrival", locks=("twa", "hapax", "mcs"), threads=(1, 2, 4)),
+        *points_of("outside", "pair-100-100", threads=(2,)),
+        *points_of("outside", "crowd-20-1000", threads=(32,)),
         *points_of("semaphore", "semabench", threads=(1, 2, 4, 8)),
         *points_of("handover", "handover", locks=("twa", "hapax", "mcs", "ticket", "pthread-mutex"), threads=(2, 4)),
         *points_of("collisions", "collisions", threads=(4, 16)),

@@ -21,7 +21,7 @@ from conftest import Command
 
 from fairlock.bench import measures as tables
 from fairlock.bench.results import Point, Results, save
-from fairlock.report import advice, compare, measures, noise, style, summary
+from fairlock.report import advice, compare, figures, measures, noise, style, summary
 from fairlock.report.data import Source, groups_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
@@ -159,6 +159,31 @@ def test_the_negative_control_must_be_caught() -> None:
     assert "was not noticed in 5 of 10 samples" in words(report_data.results(points, change=control))
 
 
+def test_work_without_a_lock_wins_nothing() -> None:
+    points = [
+        *report_data.points_of("outside", "pair-100-100", threads=(2,)),
+        *report_data.points_of("outside", "crowd-20-1000", threads=(32,)),
+    ]
+    speeds = {"nolock": 9e6, "absl": 5e6, "fair": 3e6}
+    results = report_data.results(points, shape=lambda point: speeds.get(point.lock, 1e6), noise=0.01)
+    told = words(results)
+    assert "take **fair**" in told
+    assert "absl, 2:" in told  # it is faster, but no lock of this project
+    assert "nolock" not in told
+    for group in groups_of([source(results)]):
+        shown = figures.drawings(group)
+        assert [one.name for one in shown if one.name.endswith("-processors")]
+        assert "nolock" in json.dumps([one.spec for one in shown])  # drawn, as the limit
+        assert not re.search("Best medians: [^.]*nolock", " ".join(one.alt for one in shown))
+
+
+def test_processors_are_drawn_where_the_workload_is_about_them() -> None:
+    points, shape = contended(twa=2e6, pthread_mutex=1e6)
+    (group,) = groups_of([source(report_data.results(points, shape=shape))])
+    assert group.has("processors")
+    assert not [one.name for one in figures.drawings(group) if "processors" in one.name]
+
+
 # --- two files ---
 
 
@@ -276,6 +301,7 @@ def results_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *report_data.points_of(
             "collisions", "collisions", locks=("twa", "twa/slots-1", "twa/slots-4"), threads=(4, 16)
         ),
+        *report_data.points_of("outside", "crowd-20-1000", threads=(32,)),
         *report_data.points_of("uncontended", "uncontended", locks=LOCKS, threads=(1,)),
         *report_data.points_of("overhead", "overhead", threads=(1,)),
     ]

@@ -37,11 +37,13 @@ COLUMNS: tuple[tuple[dict[str, object], tuple[tuple[str, str, float | None], ...
         for place in SATURATED
     ),
 )
-LEGEND = f"""\
-alone: an acquire and its release. 100+100: nanoseconds of work inside and outside, about. busy: beside 2 processes that
-burn CPU. speed: turns to those of a {REFERENCE}. slow/fast: turns of the slowest thread to the fastest one's. CPUs:
-processors kept busy. wait: the longest, ms. {NO_LOCK}: the same work without a lock, which is the limit.\
-"""
+LEGEND = (
+    "alone: an acquire and its release. 100+100: nanoseconds of work inside and outside, about. busy: beside 2 "
+    f"processes that burn CPU. speed: turns to those of a {REFERENCE}. slow/fast: turns of the slowest thread to the "
+    f"fastest one's. CPUs: processors kept busy. wait: the longest, ms. {NO_LOCK}: the same work without a lock, which "
+    "is the limit."
+)
+WIDTH = 118
 
 
 def print_short(results: Results) -> None:
@@ -51,11 +53,15 @@ def print_short(results: Results) -> None:
     rows = [row for row in rows if any(row[1:])]
     heads = [head for _, some in COLUMNS for head, _, _ in some]
     groups = [("", 1), *((title(samples, place), len(some)) for place, some in COLUMNS)]
-    print(f"\n{table.render(['lock', *heads], rows, right=heads, groups=groups)}\n\n{LEGEND}")
+    print(f"\n{table.render(['lock', *heads], rows, right=heads, groups=groups)}\n\n{filled(LEGEND)}")
     if sentences := advice(samples):
-        print("\n" + textwrap.fill(" ".join(sentences), 118, break_on_hyphens=False))
+        print("\n" + filled(" ".join(sentences)))
     print_claims([results])
     tables.print_notes(samples)
+
+
+def filled(text: str) -> str:
+    return textwrap.fill(text, WIDTH, break_on_hyphens=False)
 
 
 def title(samples: Table, place: dict[str, object]) -> str:
