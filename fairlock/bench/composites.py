@@ -42,7 +42,7 @@ FIGURE_LOCKS = ("twa", "hapax", "hapax-vw", "mcs")  # which the papers compare i
 TAXED = ("ticket", "capacitor-ticket", "tts", "capacitor-tts")
 
 SHORT = Composite(
-    "which lock should I use here? A choice of the others in about three minutes",
+    "which lock should I use here? A choice of the others in two to three minutes",
     (
         Piece("uncontended", "uncontended", ALONE_LOCKS, (1,), 0.05, 5),
         Piece("outside", "pair-100-100", TABLE_LOCKS, (), 0.15, 5),
