@@ -7,7 +7,10 @@
 #include <absl/synchronization/mutex.h>
 #endif
 #ifdef FAIRLOCK_BENCH_NSYNC
+#include <dlfcn.h>
 #include <nsync_mu.h>
+
+#include "common.hpp"
 #endif
 #ifdef FAIRLOCK_BENCH_BOOST
 #include <boost/thread/mutex.hpp>
@@ -37,17 +40,35 @@ struct AbslMutex {
 #endif
 
 #ifdef FAIRLOCK_BENCH_NSYNC
+// The functions of its C library, as far as they are needed here.
+struct NsyncLibrary {
+  using Function = void (*)(nsync::nsync_mu*);
+  Function init = nullptr, lock = nullptr, unlock = nullptr;
+
+  void load() {
+    void* const library = dlopen("libnsync.so.1", RTLD_NOW);
+    if (library == nullptr) refuse("nsync: libnsync.so.1 is not there: apt-get install libnsync-dev");
+    const auto find = [&](const char* name) { return reinterpret_cast<Function>(dlsym(library, name)); };
+    init = find("nsync_mu_init"), lock = find("nsync_mu_lock"), unlock = find("nsync_mu_unlock");
+    if (init == nullptr || lock == nullptr || unlock == nullptr) refuse("nsync: libnsync.so.1 has no nsync_mu");
+  }
+};
+alignas(sector) inline NsyncLibrary nsync_library;  // away from the mutex, whose line the threads move
+
 struct NsyncMutex {
   using Context = Nothing;
   nsync::nsync_mu mutex;
 
-  explicit NsyncMutex(Size) { nsync::nsync_mu_init(&mutex); }
+  explicit NsyncMutex(Size) {
+    nsync_library.load();
+    nsync_library.init(&mutex);
+  }
 
   template <class F>
   void episode(Context&, F&& body) {
-    nsync::nsync_mu_lock(&mutex);
+    nsync_library.lock(&mutex);
     body();
-    nsync::nsync_mu_unlock(&mutex);
+    nsync_library.unlock(&mutex);
   }
 };
 #endif
