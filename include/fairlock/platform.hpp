@@ -18,7 +18,7 @@
 //   signal(keys...)                        the same after an RMW that ended a wait
 //   key(object, n)                         what a waiter that may sleep waits for: a word, or a lock and a number
 //   sleeps                                 whether waiters may sleep, so that publish and signal have somebody to wake
-//   await_if_worthwhile(lock, where, c, o) the same, if that has ended recent waits of the thread for `lock`
+//   await_if_worthwhile(lock, where, c, n) the same, but only if that has ended recent waits of the thread for `lock`
 //   looks, satisfied_soon(lock, cond, u)   if not 0: whether a condition holds before a sleep would pay (native platforms only)
 //   watch(gate, until)                     wait for the gate of a waiting chain (chain.hpp)
 //   park(word, value, until) / unpark      sleep on a 32-bit word while it has that value (platform/parking.hpp)

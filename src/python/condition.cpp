@@ -9,10 +9,10 @@ namespace fairlock::python {
 
 namespace {
 
-// Free-threaded, whoever notifies goes on at once and often waits next: worth looking for longer than it takes to fall asleep and wake.
-// With a GIL it cannot go on while we look.
+// Without a GIL, a thread that notifies goes on at once and often waits next. Then it pays to look for longer than it takes
+// to fall asleep and wake up. With a GIL it cannot go on while its waiter looks.
 struct LongerLooks : SpinThenPark {
-  static constexpr unsigned looks = free_threaded ? 500 : SpinThenPark::looks;
+  static constexpr unsigned long_looks = free_threaded ? 450 : 0;
 };
 using Line = WaiterLine<CountingNative<LongerLooks>>;
 
@@ -40,8 +40,13 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
     const InLine in_line(self->waiting);
     Patience patience(deadline);
     notified = place.wait(patience);
-    self->lock.take_detached(held, patience);
+    // Without a GIL, the thread takes the lock before it attaches, which may take long. With a GIL it attaches first. Else
+    // it would hold the lock while it waits for the GIL, and the thread that runs would have to give up the GIL at its next
+    // acquisition of the lock.
+    if (free_threaded) self->lock.take_detached(held, patience);
     raised = patience.attach();
+    if (!free_threaded) self->lock.take_attached();
+    raised |= PyErr_Occurred() != nullptr;
   }
   if (self->lock.hold_again(held) && !raised) return notified ? Outcome::acquired : Outcome::timed_out;
   if (notified) self->line.notify(1);  // it must not be lost with us

@@ -95,12 +95,16 @@ bool LockBelow::let_go(Held& held) const {
   return true;
 }
 
+void LockBelow::take_attached() const {
+  if (kind != Kind::foreign && !try_take(ours())) wait_unconditionally(ours());  // cannot fail: let_go() made the memory
+}
+
 void LockBelow::take_detached(const Held& held, Patience& patience) const {
   if (kind == Kind::foreign) return;
   patience.make_unconditional();
   bool taken = try_take(ours());
-  // Whoever notified us holds it, and is about to let go. With a GIL that takes longer than it is worth looking for.
-  for (int i = 0; free_threaded && !taken && i < 100; ++i) {
+  // The notifier holds it, and is about to release it.
+  for (int i = 0; !taken && i < 20; ++i) {
     DefaultPlatform::pause(16);
     taken = ours()->algorithm->permits(ours()->state) > 0 && try_take(ours());
   }

@@ -23,7 +23,7 @@ struct LockBelow {
   int is_owned() const;
   bool expect_owned(const char* what) const;  // false: an exception is set
 
-  // --- a wait: let go, take again (ours: before the thread attaches, which may take long), and hold as before ---
+  // --- a wait: let go, take again (ours), and hold as before ---
 
   struct Held {
     std::size_t count = 1;      // of ours
@@ -32,6 +32,7 @@ struct LockBelow {
   };
   bool let_go(Held& held) const;  // false: an exception is set
   void take_detached(const Held& held, Patience& patience) const;
+  void take_attached() const;  // the same after the thread attached. A signal handler may raise: the exception is then set
   bool hold_again(Held& held) const;  // false: a foreign lock refused, and an exception is set. One that was set before stays
 
   // --- its methods ---

@@ -316,7 +316,7 @@ Domain<NativeMemory<O>>& NativeMemory<O>::domain() { return process_domain<O>; }
 template <class W, DomainOptions O>
 struct NativeWaiting : NativeMemory<O> {
   static constexpr bool sleeps = false;
-  static constexpr unsigned looks = W::looks;
+  static constexpr unsigned looks = W::looks, long_looks = W::long_looks;
 
   template <class A, class C>
   static auto await(const A& where, const C& condition, std::memory_order o = order::acquire, Key = 0) {
@@ -344,11 +344,12 @@ struct NativeWaiting : NativeMemory<O> {
     return std::nullopt;
   }
 
-  // The same for `looks` rests, if that has ended recent waits of the thread for `lock`; else one look.
+  // The same, but only if that has ended recent waits of the thread for `lock`.
   template <class A, class C>
-  static auto await_if_worthwhile(const void* lock, const A& where, const C& condition, std::memory_order o) {
+  static auto await_if_worthwhile(const void* lock, const A& where, const C& condition, unsigned looks, std::memory_order o)
+      -> std::optional<decltype(where.load(o))> {
     auto& history = NativeMemory<O>::template local<Histories>().looking.of(lock);
-    if (!history.worth_trying()) return await_briefly(where, condition, 0, o);
+    if (!history.worth_trying()) return std::nullopt;
     const auto value = await_briefly(where, condition, looks, o);
     value ? history.succeeded() : history.failed();
     return value;

@@ -13,7 +13,7 @@ inline namespace v0 {
 struct Spin {
   static constexpr const char* name = "spin";
   static constexpr bool sleeps = false;
-  static constexpr unsigned looks = 0;
+  static constexpr unsigned looks = 0, long_looks = 0;
   using Parking = SystemParking;
   template <class F>
   void step(const void*, const F&) { rest(); }

@@ -60,7 +60,7 @@ struct CheckedMemory {
   static constexpr unsigned max_threads = check::max_threads;
   static constexpr unsigned left_size = 4;
   static constexpr bool sleeps = false;
-  static constexpr unsigned looks = 0;
+  static constexpr unsigned looks = 0, long_looks = 0;
 
   template <class T>
   class atomic {
@@ -295,6 +295,10 @@ struct Checked : CheckedMemory {
     if (World::current().gave_up()) return std::nullopt;
     return value;
   }
+  template <class A, class C>
+  static auto await_if_worthwhile(const void*, const A& where, const C& condition, unsigned looks, std::memory_order o) {
+    return await_briefly(where, condition, looks, o);
+  }
 
   template <class A, class T, class C>
   static auto await_exchange(A& where, T desired, const C& condition, std::memory_order o = order::acquire) {
@@ -327,11 +331,6 @@ using CheckedSleeping = Sleeping<Checked>;
 // (waiting/aside.hpp), and here any other thread may run.
 struct CheckedStepAside : Checked {
   static constexpr unsigned looks = 1;
-
-  template <class A, class C>
-  static auto await_if_worthwhile(const void*, const A& where, const C& condition, std::memory_order o) {
-    return await_briefly(where, condition, looks, o);
-  }
 
   template <class C, Until U>
   static bool satisfied_soon(const void*, const C& satisfied, const U& until) {
