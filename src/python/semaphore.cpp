@@ -210,10 +210,11 @@ PyDoc_STRVAR(bounded_release_doc, "release($self, /, n=1)\n--\n\n"
              "Give n permits back; never waits, and any thread may. ValueError if there would be more than at first, and none is given.");
 PyDoc_STRVAR(semaphore_doc,
              "Semaphore(value=1, algorithm='fair-semaphore', *, waiting='spin-then-park')\n--\n\n"
-             "A semaphore that lets nobody starve, with the interface of threading.Semaphore.\n\n"
-             "The default lets whoever comes by take a free permit, but passes the first in line by at most 512 times and for about\n"
-             "125 microseconds. Strict FIFO is one word away: Semaphore(4, 'twa-semaphore'). ValueError for a negative value, and for an\n"
-             "unknown algorithm or way of waiting, with a list of those there are.");
+             "A semaphore under which no thread starves, with the interface of threading.Semaphore.\n\n"
+             "Under the default, a thread that finds a permit takes it. While threads keep all permits taken, newcomers pass the\n"
+             "first in line at most 512 times and for about 125 microseconds. Strict FIFO is one word away:\n"
+             "Semaphore(4, 'twa-semaphore'). ValueError for a negative value, and for an unknown algorithm or way of waiting, with\n"
+             "a list of the known ones.");
 PyDoc_STRVAR(bounded_doc,
              "BoundedSemaphore(value=1, algorithm='fair-semaphore', *, waiting='spin-then-park')\n--\n\n"
              "A Semaphore that never has more permits than it began with: release() raises ValueError instead.");
