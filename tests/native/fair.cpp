@@ -1,4 +1,5 @@
-// The fair lock and the fair semaphore: threads that wait, that try and that leave, under every waiting policy; and nobody starves.
+// The fair lock and the fair semaphore: threads that wait, that try and that leave, under every waiting policy; no thread
+// starves; and a woken waiter that does not run keeps the others waiting only while the lock is saturated.
 #include <fairlock/fairlock.hpp>
 
 #include <atomic>
@@ -105,6 +106,69 @@ void nobody_starves() {
   });
 }
 
+// A waiter that `is_late` stays in its wait, woken, until it is `let_go`: as if it had no processor.
+struct LateWaiters : Native<Park> {
+  static inline thread_local bool is_late = false;
+  static inline std::atomic<unsigned> woken{0};
+  static inline std::atomic<bool> let_go{false};
+
+  template <class A, Until U>
+  static bool watch(A& gate, const U& until) {
+    const bool woke = Native<Park>::watch(gate, until);
+    if (is_late && woke) {
+      ++woken;
+      let_go.wait(false);
+    }
+    return woke;
+  }
+  template <class F>
+  static bool guess(const F&) { return false; }
+};
+
+// The first in line is woken, but does not run. The owner comes back twice as a newcomer, and each time releases the lock.
+// The second waiter may enter meanwhile if, and only if, the lock is not saturated.
+template <bool Adapts>
+void late_head() {
+  check::step("the first in line is late", Adapts ? "and the lock adapts" : "and the lock takes turns");
+  using P = LateWaiters;
+  P::woken = 0;
+  P::let_go = false;
+  FairLock<P, FairOptions{.quota = 8000, .patience = 500'000, .adapts = Adapts}> lock{};
+  const auto first_in_line = [&] {
+    std::uint64_t head = 0;
+    lock.fields([&](const char* name, const auto& word) { head = name == std::string("head") ? word.load(order::relaxed) : head; });
+    return head;
+  };
+  lock.acquire();
+  std::atomic<bool> first_entered{false}, second_entered{false};
+  std::thread first([&] {
+    P::is_late = true;
+    lock.acquire();
+    first_entered = true;
+    lock.release({});
+  });
+  while (first_in_line() == 0) std::this_thread::yield();
+  std::thread second([&] {
+    lock.acquire();
+    second_entered = true;
+    lock.release({});
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // if the second has not arrived by now, the loop sees to it
+  lock.release({});
+  while (P::woken == 0) std::this_thread::yield();
+  for (unsigned i = 0; i < (Adapts ? ~0u : 20u) && !second_entered; ++i) {
+    if (lock.try_acquire()) lock.release({});
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  CHECK(!first_entered);
+  CHECK(second_entered == Adapts);
+  P::let_go = true;
+  P::let_go.notify_all();
+  first.join();
+  second.join();
+  CHECK(!lock.locked());
+}
+
 template <class W>
 void test() {
   using P = Native<W>;
@@ -123,6 +187,8 @@ void test() {
 
 int main(int argc, char** argv) {
   check::start(argc, argv);
+  late_head<true>();
+  late_head<false>();
   test<SpinThenPark>();
   test<Park>();
   test<BasicPark<PortableParking>>();
