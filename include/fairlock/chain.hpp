@@ -29,8 +29,8 @@ enum Gate : std::uint32_t { gate_shut = 0, gate_woken = 1, gate_asleep = 2 };
 template <Platform P>
 class Chains {
  public:
-  // Waits until satisfied(); false if `until` came first. A thread that makes the condition true must then signal the same
-  // key. `lock` tells the waits of a thread apart that may last differently long.
+  // Waits until satisfied(); false if `until` came first. A thread that makes the condition true must then signal the
+  // same key. A thread keeps a history of its spins for each `lock`.
   template <class C, Until U>
   [[gnu::noinline]] static bool wait_until(const void* lock, Key key, const C& satisfied, const U& until) {
     if constexpr (P::looks != 0)

@@ -1,12 +1,12 @@
-// FairLine: permits that newcomers may take, and a FIFO line of threads that sleep until one is theirs. The fair lock and
-// the fair semaphore share it.
+// FairLine: permits that newcomers may take, and a FIFO line of threads that sleep until they get one. The fair lock
+// and the fair semaphore share it.
 //
 //   field          holds                                                      written by
 //   word_          permits | bypassed | begun | saturation | more | asleep | poked | editing | waiting    RMWs only
 //     permits      available now, counted from `initial`                      takers (-1), releases (+n)
 //     bypassed     newcomers that have passed the head; from quota on, the    newcomers (+1); a thread that closes the
-//                  line is closed                                             line (all ones); a new head, a thread that
-//                                                                             gives way (0)
+//                  line is closed                                             line (all ones); a new head, or a
+//                                                                             thread that gives way (0)
 //     begun        when `bypassed` was last 0: a coarse clock, modulo 1 ms    a new head, a thread that gives way
 //     saturation   0: the line is not saturated; 3 after an observation that  the head; newcomers (-1)
 //                  it is, one less after each observation that it is not
@@ -21,25 +21,28 @@
 //   element.gate   shut, asleep or woken (chain.hpp)                          its owner; the thread that wakes it
 //   element.next, before: the line is a ring; before the head stands the last element     the thread that edits
 //
-// A lock is saturated when the threads that run would keep it busy on their own. The line then takes turns. A release
-// wakes only the head. Newcomers that run keep the lock busy until the head is up, and even longer, for the rest of their
-// quota: so all turns are equally long. Then the line is closed to newcomers, and the head enters. Newcomers look at the
-// clock now and then and close the line themselves, because the head may be waiting for the processor they occupy.
+// A lock is saturated when the running threads alone would keep it busy. Threads then take turns. A release wakes only
+// the head. Running newcomers keep the lock busy until the head is up, and then for the rest of their quota, so all
+// turns are equally long. Then the line is closed to newcomers, and the head enters. Newcomers look at the clock now
+// and then and close the line themselves, because the head may be waiting for the processor that they occupy.
 //
-// A lock that is not saturated is free much of the time. A line forms there because an owner lost its processor, and it
-// must not outlast that. Each release wakes one more waiter, until `awake` of them are up, so that every processor has a
-// thread to run. A woken waiter takes the permit as soon as it finds one, even if it is not the head, or goes back to
-// sleep in its old place. To close the line would idle processors: the head is late because it waits for one. Instead,
-// the line closes for one newcomer, which gives its processor up and goes to the tail of the line.
+// A lock that is not saturated is free much of the time. Its line forms because an owner lost its processor, and must
+// not outlast that delay. Each release wakes one more waiter, until `awake` of them are up, so that every processor has
+// a thread to run. A woken waiter takes a permit as soon as it finds one, even if it is not the head. A waiter that
+// finds none, and is not the head, goes back to sleep in its old place.
 //
-// The head can tell the two apart because it runs beside the threads that use the lock (survey). Its first observation
-// that the lock is saturated counts; against that, it takes three. A wrong guess costs time, never correctness.
+// Closing that line would idle processors: the head is late because it waits for one. Instead, the line is closed to
+// one newcomer, which gives up its processor and goes to the tail of the line.
 //
-// Once the head is awake, it is passed over for at most `patience` in either case: then it closes the line.
+// The head can tell whether the lock is saturated because it runs beside the threads that use it (survey). One
+// observation that it is saturated is enough; three contrary ones withdraw it. A wrong guess costs time, never
+// correctness.
+//
+// Once the head is awake, newcomers pass it for at most `patience`, saturated or not: then it closes the line.
 //
 // A release that finds no permits and must wake a waiter owes that wake-up. The word itself shows this (`owed`), and as
 // long as it does, no thread takes a permit or edits the line. So the lock cannot be destroyed meanwhile, and a release
-// that owes nothing is one RMW. If another thread edits the line, that thread wakes the waiter: a release never waits.
+// that owes nothing is one RMW. If another thread is editing the line, it wakes the waiter: a release never waits.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +61,8 @@ struct FairLineOptions {
   unsigned quota = 1024;             // newcomers that may pass the head
   std::uint64_t patience = 100'000;  // nanoseconds for which they may pass it
   unsigned awake = 4;                // waiters awake at once while it is not saturated
-  unsigned pauses = 32;              // a permit that stays available for so many pauses is not in use
-  bool adapts = true;                // false: the line counts as saturated, always
+  unsigned pauses = 32;              // a permit that stays available for this many pauses is not in use
+  bool adapts = true;                // false: the line always counts as saturated
 };
 
 // What the catalogue knows of the lock and of the semaphore.
@@ -83,9 +86,9 @@ class FairLine {
   static constexpr Word one_tick = one_doubt << 2, one_bypass = one_tick << 7, one_permit = one_bypass << 13;
   static constexpr Word every_tick = one_bypass - one_tick, every_bypass = one_permit - one_bypass;
   static constexpr std::uint64_t tick = 1 << 13;  // nanoseconds
-  static constexpr std::uint64_t longest = every_tick / one_tick * tick / 2;
+  static constexpr std::uint64_t longest_patience = every_tick / one_tick * tick / 2;
   static_assert(O.quota < every_bypass / one_bypass, "quota: at most 8190");
-  static_assert(O.patience < longest, "patience: at most half a millisecond");
+  static_assert(O.patience < longest_patience, "patience: at most half a millisecond");
   static_assert(O.awake != 0, "awake: at least one");
 
  public:
@@ -99,7 +102,7 @@ class FairLine {
 
   bool try_take() {
     // A load of word_ would wait for this thread's own last release. With a single permit, the word is known as long as
-    // the permit is free and no thread waits; head_, which no release writes, shows whether one does.
+    // the permit is free and no thread waits; head_, which no release writes, shows whether one waits.
     constexpr std::uintptr_t no_waiter = O.initial == 1 ? 0 : single;
     Word now = (1 - O.initial) * one_permit;
     if (O.initial > 1 || head_.load(order::relaxed) != no_waiter) now = word_.load(order::relaxed);
@@ -161,7 +164,9 @@ class FairLine {
     head_.store(reinterpret_cast<std::uintptr_t>(first) | kept, order::relaxed);
   }
 
-  static std::int64_t permits(Word now) { return (static_cast<std::int64_t>(now) >> 27) + static_cast<std::int64_t>(O.initial); }
+  static std::int64_t permits(Word now) {
+    return (static_cast<std::int64_t>(now) >> 27) + static_cast<std::int64_t>(O.initial);
+  }
   static bool owed(Word now) {
     return permits(now) > 0 && (now & editing) == 0 && ((now & asleep) != 0 || (now & (waiting | poked)) == waiting);
   }
@@ -181,24 +186,26 @@ class FairLine {
     if ((next & 7 * one_bypass) != 0) return next;  // a look at the clock costs about as much as the rest
     const auto elapsed = ((clock() - (now & every_tick)) & every_tick) / one_tick * tick;
     if (elapsed <= O.patience) return next;
-    // Sections so long that few fit into a turn do not need turns: the head competes for each of them.
-    if (O.adapts && saturated(now) && (next & every_bypass) < few * one_bypass) next -= one_doubt;
+    // Sections so long that few fit into a turn need no turns: the head competes for each of them.
+    if (O.adapts && saturated(now) && (next & every_bypass) < fewest_per_turn * one_bypass) next -= one_doubt;
     return next | every_bypass;
   }
-  static constexpr Word few = 64;
+  static constexpr Word fewest_per_turn = 64;
   static Word clock() { return (P::now() / tick * one_tick) & every_tick; }
 
-  // What it becomes when a newcomer begins to edit the line. Unless the line is saturated, one that finds it closed gives
-  // way, and the line is open to the next one.
+  // What the word becomes when a newcomer begins to edit the line. Unless the line is saturated, a newcomer that finds
+  // it closed gives way, and the line is open to the next newcomer.
   static Word arriving(Word now) {
     if (closed(now) && !saturated(now)) now = (now & ~(every_bypass | every_tick)) | clock();
     return now | editing | waiting;
   }
 
-  // A newcomer looks for a moment. It does not where the others take turns, or where it has to give way.
+  // A newcomer watches the word for a moment, unless threads take turns or it has to give way.
   bool take_soon() {
     if constexpr (P::looks != 0) {
-      const auto decided = [](Word now) { return open(now) || closed(now) || ((now & waiting) != 0 && saturated(now)); };
+      const auto decided = [](Word now) {
+        return open(now) || closed(now) || ((now & waiting) != 0 && saturated(now));
+      };
       for (;;) {
         auto now = P::await_briefly(word_, decided, P::looks, order::relaxed);
         if (!now || !open(*now)) return false;
@@ -232,7 +239,7 @@ class FairLine {
   bool take_as_head(Element& mine, const U& until) {
     const auto patience = P::patience(until, O.patience);
     judge();
-    Word borrowed = 0;  // the line counts as saturated because it is closed, and not for what the head has seen
+    Word borrowed = 0;  // saturation that the head set only to close the line, not for what it observed
     for (bool patient = true;;) {
       const auto now = patient ? await(&available, patience) : await(&available, until);
       if (now && !(patient && P::over(patience))) {
@@ -254,7 +261,7 @@ class FairLine {
   }
   static bool available(Word now) { return permits(now) > 0 && still(now); }
 
-  // A waiter that is awake, but not the head.
+  // For a waiter that is awake, but not the head.
   template <Until U>
   bool take_out_of_turn(Element& mine, const U& until) {
     for (;;) {
@@ -270,15 +277,15 @@ class FairLine {
     }
   }
 
-  // The gate shuts under `editing`. Otherwise a thread that makes this waiter the head meanwhile could still take it for
-  // awake, and no thread would wake it.
+  // The gate shuts under `editing`. Otherwise a thread that makes this waiter the head meanwhile could still take it
+  // for awake, and no thread would wake it.
   void sleep_again(Element& mine) {
     const Word now = begin_editing();
     mine.gate.store(gate_shut, order::relaxed);
     done_editing(now);
   }
 
-  // What the head makes of the lock when it gets up.
+  // The head, when it gets up, notes whether the line is saturated.
   void judge() {
     if constexpr (O.adapts) {
       Word now = word_.load(order::relaxed);
@@ -289,11 +296,11 @@ class FairLine {
     }
   }
 
-  // Whether the line is saturated, as far as a few looks at the threads that use the lock can tell; if they acquire it too
-  // rarely to judge by that, what was known before. The line is saturated if they hold the lock most of the time, or
-  // acquire it more than once between two looks. Each look takes the word from these threads and delays them. At equal
-  // distances the looks would fall into step with them, and always see the same moment of a section; so the distances are
-  // random.
+  // Whether the line is saturated: whether the threads that use the lock hold it in most of the looks, or acquire it
+  // more than once between two looks. If they acquire it too rarely to tell, the line stays what it was.
+  //
+  // Each look takes the word from these threads and delays them. Looks at equal distances would fall into step with
+  // them and always see the same moment of a section, so the distances are random.
   bool survey(Word& now) {
     constexpr unsigned looks = 24, enough = 3;
     const Word begin = now;
@@ -305,12 +312,12 @@ class FairLine {
     }
     const Word before = begin & every_bypass, after = now & every_bypass;
     if (closed(now) || after < before + enough * one_bypass) return saturated(now);
-    const unsigned most = looks * (saturated(now) ? 4 : 5) / 8;  // not the same: the answer must not flicker
+    const unsigned most = looks * (saturated(now) ? 4 : 5) / 8;  // two bounds: the answer must not flicker
     return held >= most || after > before + looks * one_bypass;
   }
 
-  // Whether newcomers keep taking the permits. Then the head lets them: if it pushed in, a turn would last as long as its
-  // successor takes to get up, and not equally long for all.
+  // Whether newcomers keep taking the permits. Then the head lets them: if it pushed in, a turn would last as long as
+  // its successor takes to get up, and turns would not be equally long.
   bool in_use(Word now) {
     P::pause(O.pauses);
     return word_.load(order::relaxed) != now;
@@ -342,8 +349,8 @@ class FairLine {
     return nullptr;
   }
 
-  // Ends the editing, or pays what is owed: wakes a waiter if there is a permit, and the thread that sleeps on word_. No
-  // newcomer has passed a new head.
+  // Ends the editing, or pays what is owed: wakes a waiter if there is a permit, and the thread that sleeps on word_.
+  // No newcomer has passed a new head yet.
   [[gnu::noinline]] void done_editing(Word now, bool new_head = false) {
     Element* const first = head();
     const Word off = new_head ? every_bypass | every_tick : 0, begun = new_head ? clock() : 0;

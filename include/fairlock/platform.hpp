@@ -9,6 +9,7 @@
 //   plain<T>                               memory that one thread at a time owns, and that travels between them
 //   await(where, condition, order)         wait until the value at `where` satisfies `condition`; returns that value
 //   await_briefly(where, condition, n)     the same, but may give up after a while: an optional value
+//   await_if_worthwhile(lock, where, c, n) await_briefly, unless that has failed for `lock` lately
 //   await_paced(where, condition, pace, u) the same as await_until, with pace(value) pauses between two looks
 //   await_exchange(where, v, condition)    exchange v in until the value that came out satisfies `condition`
 //   await_until(where, condition, until)   the same as await, but gives up when `until` comes: an optional value (until.hpp)
@@ -18,8 +19,7 @@
 //   signal(keys...)                        the same after an RMW that ended a wait
 //   key(object, n)                         what a waiter that may sleep waits for: a word, or a lock and a number
 //   sleeps                                 whether waiters may sleep, so that publish and signal have somebody to wake
-//   await_if_worthwhile(lock, where, c, n) the same, but only if that has ended recent waits of the thread for `lock`
-//   looks, satisfied_soon(lock, cond, u)   if not 0: whether a condition holds before a sleep would pay (native platforms only)
+//   looks, satisfied_soon(lock, cond, u)   if not 0: whether a condition holds before a sleep would pay (native only)
 //   watch(gate, until)                     wait for the gate of a waiting chain (chain.hpp)
 //   park(word, value, until) / unpark      sleep on a 32-bit word while it has that value (platform/parking.hpp)
 //   now()                                  nanoseconds of a steady clock
@@ -34,7 +34,7 @@
 //   serial()                               a number of the calling thread that no other thread has, nor will have; not 0
 //   random(), cpu(), node()                deterministic where time is simulated
 //   chance(c)                              true with probability c; the checker explores both
-//   guess(estimate)                        estimate(), which judges by timing and may be wrong; the checker explores both answers
+//   guess(estimate)                        estimate(), a guess by timing that may be wrong; the checker explores both
 //   salt(object)                           what stands for the object's address in a hash: the same in every mapping
 //   identity(object)                       what stands for the object in a table: no other has it, and no hapax is equal to it
 //   domain()                               the place of what locks share

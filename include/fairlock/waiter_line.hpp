@@ -87,7 +87,8 @@ class WaiterLine {
     if constexpr (P::sleeps && P::looks != 0) {
       const auto woken = [](auto now) { return now == gate_woken; };
       if (P::await_briefly(mine.gate, woken, P::looks, order::acquire)) return true;
-      if (P::long_looks != 0 && P::await_if_worthwhile(this, mine.gate, woken, P::long_looks, order::acquire)) return true;
+      if (P::long_looks != 0 && P::await_if_worthwhile(this, mine.gate, woken, P::long_looks, order::acquire))
+        return true;
     }
     return P::watch(mine.gate, until);
   }

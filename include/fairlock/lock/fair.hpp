@@ -1,11 +1,11 @@
-// Fair lock: a barging lock with a bound. A thread that finds the lock free takes it, like an ordinary mutex. Threads that
-// wait sleep in a FIFO line. While the lock is saturated, at most `quota` threads pass the first in line, for about
-// `patience`. While it is not, the lock stays out of the scheduler's way. In Python, this is Lock().
+// Fair lock: a barging lock with a bound. A thread that finds the lock free takes it, like an ordinary mutex. Threads
+// that wait sleep in a FIFO line. While the lock is saturated, newcomers pass the first in line at most `quota` times
+// and for about `patience`. While it is not, the lock stays out of the scheduler's way. In Python, this is Lock().
 //
 //   line_   one permit, the lock itself, and the threads that wait for it (fair_line.hpp)
 //
-// Strict FIFO costs a context switch for each admission when threads outnumber processors; here one pays for up to quota
-// admissions.
+// Strict FIFO costs a context switch for each admission when threads outnumber processors; here one switch pays for up
+// to quota admissions.
 #pragma once
 
 #include <fairlock/episode.hpp>
@@ -17,7 +17,7 @@ inline namespace v0 {
 struct FairOptions {
   unsigned quota = FairLineOptions{}.quota;
   std::uint64_t patience = FairLineOptions{}.patience;  // nanoseconds
-  bool adapts = true;  // false: the lock counts as saturated, always
+  bool adapts = true;  // false: the lock always counts as saturated
 };
 
 template <Platform P, FairOptions O = FairOptions{}>

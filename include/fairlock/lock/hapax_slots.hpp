@@ -57,7 +57,8 @@ struct HapaxSlots {
     const auto departed = [&] { return depart.load(order::acquire) == before; };
     for (bool collided = false;;) {
       if constexpr (P::sleeps) {
-        if (!Chains<P>::wait_until(lock, key(P::salt(lock), before), [&] { return departed() || has_left(before); }, until)) return {before, false, false};
+        const auto decided = [&] { return departed() || has_left(before); };
+        if (!Chains<P>::wait_until(lock, key(P::salt(lock), before), decided, until)) return {before, false, false};
         if (departed()) return {before, true, false};
       } else {
         auto& notice = P::domain().notices[index(P::salt(lock), before)];

@@ -124,7 +124,8 @@ struct VisibleSlots {
     else if constexpr (!chained)
       return P::await_until(depart, departed, until, order::acquire).has_value();
     else
-      return Chains<P>::wait_until(lock, P::key(&slot), [&] { return departed(depart.load(order::acquire)) || Slots::has_left(before); }, until);
+      return Chains<P>::wait_until(
+          lock, P::key(&slot), [&] { return departed(depart.load(order::acquire)) || Slots::has_left(before); }, until);
   }
 };
 

@@ -337,16 +337,17 @@ struct NativeWaiting : NativeMemory<O> {
   template <class A, class C>
   static auto await_briefly(const A& where, const C& condition, unsigned looks, std::memory_order o = order::acquire)
       -> std::optional<decltype(where.load(o))> {
-    LongerRests rests(looks);
+    GrowingRests rests(looks);
     do {
       if (auto value = where.load(o); condition(value)) return value;
     } while (rests.rest());
     return std::nullopt;
   }
 
-  // The same, but only if that has ended recent waits of the thread for `lock`.
+  // The same, unless that has failed for `lock` lately.
   template <class A, class C>
-  static auto await_if_worthwhile(const void* lock, const A& where, const C& condition, unsigned looks, std::memory_order o)
+  static auto await_if_worthwhile(const void* lock, const A& where, const C& condition, unsigned looks,
+                                  std::memory_order o)
       -> std::optional<decltype(where.load(o))> {
     auto& history = NativeMemory<O>::template local<Histories>().looking.of(lock);
     if (!history.worth_trying()) return std::nullopt;
@@ -355,9 +356,9 @@ struct NativeWaiting : NativeMemory<O> {
     return value;
   }
 
-  // Whether the condition comes true before a sleep would pay: the waiter looks for a few microseconds, then steps aside
-  // between looks. Each only if it has paid of late. A waiter far back in a line spins in vain, and takes the processor
-  // from the waiters that are next; most locks cannot tell it where it stands.
+  // Whether the condition comes true before a sleep would pay: the waiter looks for a few microseconds, then steps
+  // aside between looks, but skips either if it has failed lately. A waiter far back in a line spins in vain, and takes
+  // the processor from the waiters that are next; most locks cannot tell it where it stands.
   template <class C, Until U>
   static bool satisfied_soon(const void* lock, const C& satisfied, const U& until) {
     auto& histories = NativeMemory<O>::template local<Histories>();

@@ -1,6 +1,6 @@
 // Fair semaphore: a thread that finds a permit takes it. Threads that wait sleep in a FIFO line. While the semaphore is
-// saturated, at most `quota` threads pass the first in line, for about `patience`, whichever ends first. In Python, this
-// is Semaphore().
+// saturated, newcomers pass the first in line at most `quota` times and for about `patience`, whichever ends first. In
+// Python, this is Semaphore().
 //
 //   line_   the permits, and the threads that wait for one (fair_line.hpp)
 #pragma once
@@ -15,12 +15,13 @@ struct FairSemaphoreOptions {
   std::uint64_t initial = 0;  // permits of a semaphore that is all zero
   unsigned quota = FairLineOptions{}.quota;
   std::uint64_t patience = FairLineOptions{}.patience;  // nanoseconds
-  bool adapts = true;  // false: the semaphore counts as saturated, always
+  bool adapts = true;  // false: the semaphore always counts as saturated
 };
 
 template <Platform P, FairSemaphoreOptions O = FairSemaphoreOptions{}>
 class FairSemaphore {
-  using Line = FairLine<P, FairLineOptions{.initial = O.initial, .quota = O.quota, .patience = O.patience, .adapts = O.adapts}>;
+  using Line =
+      FairLine<P, FairLineOptions{.initial = O.initial, .quota = O.quota, .patience = O.patience, .adapts = O.adapts}>;
 
  public:
   static constexpr Properties properties = fair_properties("fair-semaphore", O.quota, O.adapts);

@@ -14,18 +14,18 @@ inline void relax() {
 #endif
 }
 
-// Between two looks. A waiter that looks more often keeps taking the line from the owner that is about to write it: two
-// threads on a ticket lock get nearly twice as much done with four pauses as with one.
+// Between two looks. A waiter that looks more often keeps taking the cache line from the owner that is about to write
+// it: two threads on a ticket lock get nearly twice as much done with four pauses as with one.
 inline constexpr unsigned pauses_per_rest = 4;
 inline void rest() {
   for (unsigned i = 0; i < pauses_per_rest; ++i) relax();
 }
 
 // Rests that grow, for a word that its owner may write at any time. The first looks come soon, because the wait may be
-// nearly over. The later ones are rare: each takes the line from the owner, whose data may lie there too.
-class LongerRests {
+// nearly over. The later ones are rare: each takes the cache line from the owner, whose data may be in it too.
+class GrowingRests {
  public:
-  explicit LongerRests(unsigned rests) : left_(rests * pauses_per_rest) {}
+  explicit GrowingRests(unsigned rests) : left_(rests * pauses_per_rest) {}
 
   // False: they have taken as long as `rests` ordinary ones.
   bool rest() {

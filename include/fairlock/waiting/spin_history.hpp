@@ -1,9 +1,9 @@
-// SpinHistory: whether spinning has ended the recent waits of a thread for a lock, so that the thread knows whether to spin
-// before it sleeps again.
+// SpinHistory: whether spinning has ended a thread's recent waits for a lock, and so whether the thread should spin
+// before its next sleep.
 //
-// A spin that fails costs its time and ends in a sleep after all. So after a few failures in a row, a thread skips ever more
-// waits before it tries again. It does not spin for a shorter time instead: a wait that ends just behind the shorter spin
-// would count as a failure, and a lock that is worth spinning for would never be found out.
+// A spin that fails costs its time and ends in a sleep after all. So after a few failures, a thread skips more and more
+// spins before it tries again. It does not shorten its spins instead: a wait that ends just after a shorter spin would
+// count as a failure, and the thread would never learn that the lock is worth spinning for.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class SpinHistory {
   std::uint8_t failures_ = 0, skipped_ = 0;
 };
 
-// What a thread knows of the locks that it waits for. Locks whose addresses collide share an entry.
+// What a thread knows about the locks that it waits for. Locks whose addresses collide share an entry.
 class SpinHistories {
  public:
   SpinHistory& of(const void* lock) {
