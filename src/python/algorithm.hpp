@@ -38,13 +38,14 @@ struct Algorithm {
 const Algorithm* lock_algorithm(const char* name, const char* waiting);
 const Algorithm* semaphore_algorithm(const char* name, const char* waiting);
 
-// Turns are longer than in C++, where an acquisition takes a tenth of the time. The quota usually ends them: by count, turns
-// are worth the same to all threads; by the clock they are not. With a GIL, one thread runs at a time, so the line does not
-// adapt: waiters that are woken together would only wait for the GIL together.
+// Turns are longer than in C++, where an acquisition takes a tenth of the time. The quota usually ends them: by count,
+// turns are worth the same to all threads; by the clock they are not. With a GIL, one thread runs at a time, so the
+// line does not adapt: waiters woken together would only wait for the GIL together.
 inline constexpr unsigned fair_quota = 512;
 inline constexpr std::uint64_t fair_patience = 125'000;  // nanoseconds
 template <class P>
-using PythonFairLock = FairLock<P, FairOptions{.quota = fair_quota, .patience = fair_patience, .adapts = free_threaded}>;
+using PythonFairLock =
+    FairLock<P, FairOptions{.quota = fair_quota, .patience = fair_patience, .adapts = free_threaded}>;
 template <class P>
 using PythonFairSemaphore =
     FairSemaphore<P, FairSemaphoreOptions{.quota = fair_quota, .patience = fair_patience, .adapts = free_threaded}>;

@@ -9,8 +9,8 @@ namespace fairlock::python {
 
 namespace {
 
-// Without a GIL, a thread that notifies goes on at once and often waits next. Then it pays to look for longer than it takes
-// to fall asleep and wake up. With a GIL it cannot go on while its waiter looks.
+// Without a GIL, a thread that notifies goes on at once and often waits next. Then it pays to look for longer than it
+// takes to fall asleep and wake up. With a GIL, it cannot go on while the waiter looks.
 struct LongerLooks : SpinThenPark {
   static constexpr unsigned long_looks = free_threaded ? 450 : 0;
 };
@@ -40,9 +40,9 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
     const InLine in_line(self->waiting);
     Patience patience(deadline);
     notified = place.wait(patience);
-    // Without a GIL, the thread takes the lock before it attaches, which may take long. With a GIL it attaches first. Else
-    // it would hold the lock while it waits for the GIL, and the thread that runs would have to give up the GIL at its next
-    // acquisition of the lock.
+    // Without a GIL, the thread takes the lock before it attaches, which may take long. With a GIL, it attaches first:
+    // otherwise it would hold the lock while it waits for the GIL, and the running thread would have to give up the GIL
+    // at its next acquisition of the lock.
     if (free_threaded) self->lock.take_detached(held, patience);
     raised = patience.attach();
     if (!free_threaded) self->lock.take_attached();

@@ -122,11 +122,12 @@ PyDoc_STRVAR(rlock_release_doc,
 PyDoc_STRVAR(locked_doc, "locked($self, /)\n--\n\nReturn whether any thread holds the lock, just now.");
 PyDoc_STRVAR(lock_doc,
              "Lock(algorithm='fair', *, waiting='spin-then-park', platoon=10, skip=0.0)\n--\n\n"
-             "A lock under which no thread starves, with the interface of threading.Lock.\n\n"
-             "Under the default, 'fair', a thread that finds the lock free takes it. While threads keep the lock busy, newcomers\n"
-             "pass the first in line at most 512 times and for about 125 microseconds. While they do not, the lock wakes several\n"
-             "waiters, so that every processor has work. Strict FIFO is one word away: Lock('twa'). ValueError for an unknown\n"
-             "algorithm or way of waiting, with a list of the known ones. platoon and skip are for the capacitors.");
+             "A lock that starves no thread, with the interface of threading.Lock.\n\n"
+             "With the default, 'fair', a thread that finds the lock free takes it. While threads keep the lock busy,\n"
+             "newcomers pass the first in line at most 512 times and for about 125 microseconds. While they do not,\n"
+             "the lock wakes several waiters, so that every processor has work. Strict FIFO is one word away:\n"
+             "Lock('twa'). ValueError for an unknown algorithm or way of waiting, with a list of the known ones.\n"
+             "platoon and skip are for the capacitors.");
 
 #define FAIRLOCK_METHODS(PREFIX)                                                                                              \
   {"acquire", method(&PREFIX##_acquire), METH_FASTCALL | METH_KEYWORDS, PREFIX##_acquire_doc},                                \

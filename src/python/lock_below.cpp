@@ -96,7 +96,8 @@ bool LockBelow::let_go(Held& held) const {
 }
 
 void LockBelow::take_attached() const {
-  if (kind != Kind::foreign && !try_take(ours())) wait_unconditionally(ours());  // cannot fail: let_go() made the memory
+  // The wait cannot fail: let_go() has allocated its memory.
+  if (kind != Kind::foreign && !try_take(ours())) wait_unconditionally(ours());
 }
 
 void LockBelow::take_detached(const Held& held, Patience& patience) const {

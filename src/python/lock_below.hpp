@@ -32,7 +32,7 @@ struct LockBelow {
   };
   bool let_go(Held& held) const;  // false: an exception is set
   void take_detached(const Held& held, Patience& patience) const;
-  void take_attached() const;  // the same after the thread attached. A signal handler may raise: the exception is then set
+  void take_attached() const;  // the same, by an attached thread. If a signal handler raises, the exception is set
   bool hold_again(Held& held) const;  // false: a foreign lock refused, and an exception is set. One that was set before stays
 
   // --- its methods ---

@@ -40,8 +40,9 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
   }
   share(self, *slow);
 #ifdef Py_GIL_DISABLED
-  // Still attached, and so only briefly: another thread may be waiting to stop the world. And only while no thread is in
-  // line, or a thread that has just given way would be back at once. The first looks come soon, the later ones rarely.
+  // The thread looks only briefly, because it is still attached, and another thread may be waiting to stop the world.
+  // It looks only while no thread is in line: otherwise a thread that has just given way would be back at once. The
+  // first looks come soon, the later ones rarely.
   for (unsigned pauses = 8, left = 2500; left > pauses && slow->waiting.load(std::memory_order_relaxed) == 0;) {
     DefaultPlatform::pause(pauses);
     if (algorithm.permits(self->state) > 0 && algorithm.try_acquire(self->state)) return Outcome::acquired;

@@ -296,7 +296,8 @@ struct Checked : CheckedMemory {
     return value;
   }
   template <class A, class C>
-  static auto await_if_worthwhile(const void*, const A& where, const C& condition, unsigned looks, std::memory_order o) {
+  static auto await_if_worthwhile(const void*, const A& where, const C& condition, unsigned looks,
+                                  std::memory_order o) {
     return await_briefly(where, condition, looks, o);
   }
 

@@ -169,7 +169,7 @@ constexpr Mutant table[] = {
     {"fair-relaxed-acquire", "fair", {acquiring, "word", Kind::cas, Slip::relax}, "neither who enters nor who edits sees what was done before"},
     {"fair-relaxed-payment", "fair", {releasing, "word", Kind::cas, Slip::relax}, "the next editor may change the line while it is still being read"},
     {"fair-overlooks-sleeper", "fair", {releasing, "gate", Kind::load, Slip::pretend, 0, 1},
-     "takes a waiter that sleeps for one that is awake"},
+     "treats a sleeping waiter as awake"},
     {"fair-semaphore-lost-poke", "fair-semaphore", {releasing, "gate", Kind::exchange, Slip::drop}, "does not poke the head of the line"},
     {"fair-semaphore-relaxed-release", "fair-semaphore", {releasing, "word", Kind::fetch_add, Slip::relax}, "the release does not publish the critical section"},
     {"fair-semaphore-one-poke", "fair-semaphore", {acquiring, "gate", Kind::exchange, Slip::drop}, "of several permits that come at once only the first is announced"},
