@@ -213,8 +213,8 @@ PyDoc_STRVAR(semaphore_doc,
              "A semaphore that starves no thread, with the interface of threading.Semaphore.\n\n"
              "With the default, a thread that finds a permit takes it. While threads keep all permits taken,\n"
              "newcomers pass the first in line at most 512 times and for about 125 microseconds. Strict FIFO is one\n"
-             "word away: Semaphore(4, 'twa-semaphore'). ValueError for a negative value, and for an unknown algorithm or\n"
-             "way of waiting, with a list of the known ones.");
+             "word away: Semaphore(4, 'twa-semaphore'). ValueError for a negative value, and for an unknown\n"
+             "algorithm or way of waiting, with a list of the known ones.");
 PyDoc_STRVAR(bounded_doc,
              "BoundedSemaphore(value=1, algorithm='fair-semaphore', *, waiting='spin-then-park')\n--\n\n"
              "A Semaphore that never has more permits than it began with: release() raises ValueError instead.");
