@@ -14,7 +14,7 @@ void run(Arguments& arguments, Json& json) {
   Contest contest(wanted, crew);
   const auto members = contest.join_all();
   const auto sample = crew.measure([&](unsigned i) { contest.lock().work(*members[i]); },
-                                   wanted.sections.apart);
+                                   wanted.sections.second_window);
   contest.check();
   contest.write(json, sample);
 }

@@ -39,14 +39,14 @@ std::vector<int> usable_cpus() {
 
 std::uint64_t Sample::episodes() const { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
 
-// The kernel counts by ticks, so a short window may show a little more time than there was.
+// The kernel counts CPU time in ticks, so a short window may show slightly more of it than there was.
 double Sample::processors() const {
   return std::min(cpu_seconds / elapsed, static_cast<double>(usable_cpus().size()));
 }
 
 Crew::Crew(const Settings& settings) : settings_(settings), hogs_(settings.hogs), tallies_(settings.threads) {}
 
-Sample Crew::measure(const std::function<void(unsigned)>& work, bool apart) {
+Sample Crew::measure(const std::function<void(unsigned)>& work, bool second_window) {
   start(work);
   open_gate(1);
   {
@@ -55,10 +55,10 @@ Sample Crew::measure(const std::function<void(unsigned)>& work, bool apart) {
   }
   std::this_thread::sleep_for(Seconds(settings_.warm_up));
   Sample sample;
-  watch(sample, apart);
-  if (apart) {
+  watch(sample, second_window);
+  if (second_window) {
     window_.opens.store(ticks());
-    sleep_from(Clock::now());
+    sleep_one_window(Clock::now());
     window_.closes.store(ticks());
   }
   end();
@@ -99,20 +99,20 @@ void Crew::open_gate(int how) {
   gate_.notify_all();
 }
 
-void Crew::watch(Sample& sample, bool apart) {
+void Crew::watch(Sample& sample, bool second_window) {
   const auto ours = [this] { return cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) + hogs_.spent(); };
   const OtherWork others(ours());
   const auto switches = context_switches();
   perf_.start();
-  if (!apart) window_.opens.store(ticks());
+  if (!second_window) window_.opens.store(ticks());
   const auto spent = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
   const auto from = Clock::now();
   const auto before = counts();
-  sleep_from(from);
+  sleep_one_window(from);
   const auto to = Clock::now();
   sample.counts = counts();
   sample.cpu_seconds = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - spent;
-  if (!apart) window_.closes.store(ticks());
+  if (!second_window) window_.closes.store(ticks());
   perf_.stop();
   sample.context_switches = context_switches() - switches;
   sample.other_work = others.share(ours());
@@ -120,7 +120,7 @@ void Crew::watch(Sample& sample, bool apart) {
   for (std::size_t i = 0; i < before.size(); ++i) sample.counts[i] -= before[i];
 }
 
-void Crew::sleep_from(Clock::time_point begin) const {
+void Crew::sleep_one_window(Clock::time_point begin) const {
   std::this_thread::sleep_until(begin + std::chrono::duration_cast<Clock::duration>(Seconds(settings_.seconds)));
 }
 

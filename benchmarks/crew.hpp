@@ -31,7 +31,7 @@ struct Sample {
 
   std::uint64_t episodes() const;
   double rate(std::uint64_t count) const { return static_cast<double>(count) / elapsed; }
-  double processors() const;  // kept busy: cpu_seconds in each second
+  double processors() const;  // kept busy: cpu_seconds for each second of the window
 };
 
 class Crew {
@@ -41,8 +41,8 @@ class Crew {
   Crew& operator=(const Crew&) = delete;
 
   // Once: every thread runs work(its number), which counts in tally() and returns soon after over() has come true.
-  // Members note what they note while episodes are counted, or else (apart) for as long afterwards.
-  Sample measure(const std::function<void(unsigned)>& work, bool apart = false);
+  // Members note times while episodes are counted, or in a second window of the same length after that.
+  Sample measure(const std::function<void(unsigned)>& work, bool second_window = false);
 
   std::atomic<std::uint64_t>& tally(unsigned thread) { return tallies_[thread].value; }
   const std::atomic<bool>& over() const { return over_.value; }
@@ -56,8 +56,8 @@ class Crew {
   void start(const std::function<void(unsigned)>& work);
   void body(unsigned thread, const std::function<void(unsigned)>& work);
   void open_gate(int how);
-  void watch(Sample& sample, bool apart);
-  void sleep_from(Clock::time_point begin) const;
+  void watch(Sample& sample, bool second_window);
+  void sleep_one_window(Clock::time_point begin) const;
   std::vector<std::uint64_t> counts() const;
   void end();
 

@@ -26,7 +26,7 @@ void run(Arguments& arguments, Json& json) {
       contest.lock().work(*members[i]);
       meeting.arrive_and_wait();
     } while (!last);
-  }, wanted.sections.apart);
+  }, wanted.sections.second_window);
   contest.check();
   json.number("phases", sample.rate(sample.episodes()) / static_cast<double>(episodes * wanted.settings.threads));
   contest.write(json, sample);

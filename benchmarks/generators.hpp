@@ -58,8 +58,8 @@ class Torture {
   unsigned until_refresh_ = 10'000;
 };
 
-// One multiplication and one addition a step, each of which needs the step before: about a nanosecond on most machines,
-// so that so many steps are so many nanoseconds of work. The constants are those of Knuth's MMIX.
+// A step is one multiplication and one addition, and needs the result of the step before: about a nanosecond on most
+// machines, so the number of steps is about the nanoseconds of work. The constants are those of Knuth's MMIX.
 class MultiplyAdd {
  public:
   explicit MultiplyAdd(std::uint64_t seed) : state_(spread(seed)) {}

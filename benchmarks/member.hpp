@@ -45,7 +45,8 @@ struct Member {
 
  private:
   bool noting() const noexcept {
-    return sections_.notes() && (!sections_.apart || window_.opens.load(std::memory_order_relaxed) != Window::unknown);
+    return sections_.notes() &&
+           (!sections_.second_window || window_.opens.load(std::memory_order_relaxed) != Window::unknown);
   }
   void note();
 

@@ -1,4 +1,4 @@
-// The mutexes of other libraries as subjects, where those are installed.
+// The mutexes of other libraries as subjects, where the libraries are installed.
 #pragma once
 
 #include "subjects.hpp"
@@ -27,7 +27,7 @@ struct AbslMutex {
   using Context = Nothing;
   absl::Mutex mutex;
 
-  // Without NDEBUG, as Debian builds it, the library would look for deadlocks in every acquire.
+  // Debian builds the library without NDEBUG, so by default it looks for deadlocks in every acquire.
   explicit AbslMutex(Size) { absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore); }
 
   template <class F>
@@ -40,20 +40,20 @@ struct AbslMutex {
 #endif
 
 #ifdef FAIRLOCK_BENCH_NSYNC
-// The functions of its C library, as far as they are needed here.
+// The functions of nsync's C library that the mutex needs.
 struct NsyncLibrary {
   using Function = void (*)(nsync::nsync_mu*);
   Function init = nullptr, lock = nullptr, unlock = nullptr;
 
   void load() {
     void* const library = dlopen("libnsync.so.1", RTLD_NOW);
-    if (library == nullptr) refuse("nsync: libnsync.so.1 is not there: apt-get install libnsync-dev");
+    if (library == nullptr) refuse("nsync: cannot load libnsync.so.1: apt-get install libnsync-dev");
     const auto find = [&](const char* name) { return reinterpret_cast<Function>(dlsym(library, name)); };
     init = find("nsync_mu_init"), lock = find("nsync_mu_lock"), unlock = find("nsync_mu_unlock");
     if (init == nullptr || lock == nullptr || unlock == nullptr) refuse("nsync: libnsync.so.1 has no nsync_mu");
   }
 };
-alignas(sector) inline NsyncLibrary nsync_library;  // away from the mutex, whose line the threads move
+alignas(sector) inline NsyncLibrary nsync_library;  // away from the mutex, whose cache line the threads move
 
 struct NsyncMutex {
   using Context = Nothing;

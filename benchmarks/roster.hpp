@@ -1,5 +1,5 @@
-// What can be measured: the catalogue's locks and semaphores under every waiting policy that they allow, the references,
-// no lock at all, and a broken lock.
+// What can be measured: the catalogue's locks and semaphores under every waiting policy that they allow, the
+// references, no lock at all, and a broken lock.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ struct Entry {
   Form form = Form::guard;
   unsigned max_threads = 0;      // in line at once; 0: no bound
   bool permits = false;          // it is a semaphore, and may have several
-  bool excludes = true;          // false: each thread works on data of its own, and no exclusion is checked
+  bool excludes = true;          // false: each thread works on data of its own, and exclusion is not checked
   std::unique_ptr<Measured> (*make)(Size) = nullptr;
 };
 

@@ -26,8 +26,8 @@ void Sections::ask_for_work(Arguments& arguments) {
 
 void Sections::ask(Arguments& arguments) {
   ask_for_work(arguments);
-  apart = arguments.flag("--timed-apart");
-  timed = arguments.flag("--timed") || apart;
+  second_window = arguments.flag("--timed-apart");
+  timed = arguments.flag("--timed") || second_window;
   handover = arguments.flag("--handover");
   migrations = arguments.flag("--migrations");
 }

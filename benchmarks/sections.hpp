@@ -17,8 +17,8 @@ struct Sections {
   std::uint64_t critical = 0, non_critical = 0;  // steps
   bool shared = true;   // the critical section advances a generator that all threads share
   bool random = false;  // the non-critical one has a random number of steps, below that
-  bool timed = false, handover = false, migrations = false;  // what to note,
-  bool apart = false;                                        // and to note it only after the window of the counts
+  bool timed = false, handover = false, migrations = false;  // what to note
+  bool second_window = false;  // note it only after the window in which episodes are counted
 
   void ask(Arguments& arguments);           // for everything,
   void ask_for_work(Arguments& arguments);  // or without what to note
@@ -30,7 +30,7 @@ struct Sections {
   bool plain() const { return critical == 0 && non_critical == 0 && !notes(); }
 };
 
-// When episodes are noted; open from `opens` until `closes`, and not yet known at first.
+// When episodes are noted: from `opens` until `closes`, both unknown at first.
 struct alignas(sector) Window {
   static constexpr Ticks unknown = std::numeric_limits<Ticks>::max();
   std::atomic<Ticks> opens{unknown}, closes{unknown};
