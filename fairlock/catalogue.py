@@ -40,7 +40,8 @@ ORDERS = {
     "fifo": "no later arrival enters before a waiter",
     "bounded": "how often a thread that arrives later enters before a waiter: at most {bypass}, for each",
     "at-head": "newcomers that enter before the first in line: at most {bypass} in all",
-    "while-saturated": "newcomers that enter before the first in line: at most {bypass} in all, while the lock is saturated",
+    "while-saturated": "newcomers that enter before the first in line: at most {bypass} in all, while the lock is "
+    "saturated",
     "barging": "whoever comes at the right moment enters: no bound on bypass",
     "lifo": "the newest waiter enters first: no bound on bypass",
     "platoon": "later arrivals that enter before a waiter: at most {bypass} in all",

@@ -13,18 +13,18 @@ def render(
 ) -> str:
     """Return a table with a line under its header; the columns named in `right` are right-aligned.
 
-    With groups, a line above the header has their titles, each over so many columns.
+    Each of the groups is a title for the line above the header, and the number of columns that it spans.
     """
     lines = [list(header), *([show(cell) for cell in row] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     names = set(right)
     to_right = {i for i, name in enumerate(header) if name in names}
     titles, first = [], 0
-    for title, many in groups:
-        width = sum(widths[first : first + many]) + 2 * (many - 1)
+    for title, span in groups:
+        width = sum(widths[first : first + span]) + 2 * (span - 1)
         widths[first] += max(len(title) - width, 0)
         titles.append(title.ljust(max(len(title), width)))
-        first += many
+        first += span
 
     def join(cells: Sequence[str]) -> str:
         padded = (

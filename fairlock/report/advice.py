@@ -15,7 +15,7 @@ from fairlock.bench.results import Sample
 from fairlock.bench.whole import WORKLOAD as WHOLE_PROGRAM
 from fairlock.bench.workloads import PEERS
 from fairlock.report.contest import contest, leading, rank, reference
-from fairlock.report.data import NO_LOCKS, Group
+from fairlock.report.data import NON_COMPETITORS, Group
 from fairlock.report.measures import MEASURES
 from fairlock.report.words import listed, times
 
@@ -96,9 +96,9 @@ def places_of(groups: Sequence[Group], kind: str, *, crowded: bool) -> list[Plac
 
 
 def candidate(group: Group, number: int, kind: str) -> bool:
-    """Whether a program could choose this lock from here: no other library's, no control, no small array, no twin."""
+    """Whether a program could choose this lock: not another library's, a control, a small array, or a second name."""
     lock = group.points[number].lock
-    strange = lock in (*NO_LOCKS, *PEERS) or "/" in lock or lock.startswith(("semaphore-around", "ck-", "std-"))
+    strange = lock in (*NON_COMPETITORS, *PEERS) or "/" in lock or lock.startswith(("semaphore-around", "ck-", "std-"))
     return group.kind(number) == kind and not strange and group.points[number].form in ("guard", None)
 
 

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from fairlock.report.data import NO_LOCKS, Group
+from fairlock.report.data import NON_COMPETITORS, Group
 from fairlock.report.measures import LEADING, MEASURES
 from fairlock.report.noise import Interval, deviation, log_ratios, ratio_in_runs, typical
 
@@ -56,14 +56,14 @@ def leading(group: Group) -> str | None:
 
 
 def contest(group: Group, threads: int, kind: str = "lock") -> Contest | None:
-    """Compare the locks of a group, or its semaphores; what is no lock does not take part."""
+    """Compare the locks of a group, or its semaphores, except for the non-competitors."""
     measure = leading(group)
     if measure is None:
         return None
     found = {
         group.labels[i]: group.in_runs(i, measure)
         for i in group.at(threads)
-        if group.kind(i) == kind and group.points[i].lock not in NO_LOCKS
+        if group.kind(i) == kind and group.points[i].lock not in NON_COMPETITORS
     }
     return rank(found, measure)
 

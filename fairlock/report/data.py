@@ -16,7 +16,7 @@ from fairlock.report import style
 from fairlock.report.noise import FEWEST_RUNS
 
 NEGATIVE_CONTROL = "broken"
-NO_LOCKS = (NEGATIVE_CONTROL, NO_LOCK)  # they compete with nothing
+NON_COMPETITORS = (NEGATIVE_CONTROL, NO_LOCK)  # measured, but not ranked
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from fairlock.report.style import Spec
 
 BESIDE = ("fairness", "jain")  # what stands beside the leading measure
 IN_HISTOGRAMS = ("handover.p50", "handover.p99")
-IF_ASKED = ("processors",)  # every sample has them, but they say something only where threads may sleep
+ONLY_IF_LISTED = ("processors",)  # every sample has it, but it says something only where threads may sleep
 
 
 def drawings(group: Group) -> list[Drawing]:
@@ -23,9 +23,9 @@ def drawings(group: Group) -> list[Drawing]:
         return [loops(group)]
     leading = leading_of(group)
     order = (*BESIDE, *(name for name in MEASURES if name not in BESIDE))
-    asked = measures_of(group.workload, group.config)
+    listed = measures_of(group.workload, group.config)
     others = [name for name in order if group.has(name) and name not in (leading, *IN_HISTOGRAMS)]
-    others = [name for name in others if name in asked or name not in IF_ASKED]
+    others = [name for name in others if name in listed or name not in ONLY_IF_LISTED]
     if leading == "ns":  # one thread: the rest says nothing
         others = []
     found: list[Drawing] = []
