@@ -536,17 +536,17 @@ def test_locks_of_a_library_that_is_not_installed() -> None:
         plan.expand("ck-ticket", WORKLOADS["mutex"], without)
 
 
-def test_a_library_that_is_not_installed_is_said_where_it_would_be_measured() -> None:
+def test_a_missing_library_is_reported_where_it_would_be_measured() -> None:
     missing = {"absl": "not installed: apt-get install libabsl-dev"}
     subjects = {"fair": Subject("fair", "lock", None, ("spin-then-park",), ("guard",))}
     without = Roster("", 2, ("spin-then-park",), ("contend",), subjects, missing=missing)
     with pytest.raises(plan.UsageError, match="absl is not in this build: absl is not installed: apt-get install"):
         plan.expand("absl", WORKLOADS["outside"], without)
-    for workload, said in (("outside", missing), ("mutex", {})):
+    for workload, reported in (("outside", missing), ("mutex", {})):
         wish = plan.Wish(locks=("fair",), waiting=("spin-then-park",), threads=(2,))
         points = plan.points_of(workload, WORKLOADS[workload], wish, without)
         made = plan.make(workload, [(point, 1) for point in points], seed=1, warm_up=0.0)
-        assert harness.begin(made, [], without).missing == said
+        assert harness.begin(made, [], without).missing == reported
 
 
 # --- nothing hangs ---
@@ -698,4 +698,4 @@ def test_every_composite_measures_what_there_is() -> None:
         for piece in composite.pieces:
             assert piece.config in WORKLOADS[piece.workload].configs
             unknown = [lock for lock in piece.locks if lock not in native.roster().subjects]
-            assert all(any(plan.is_of(lock, key) for key in native.roster().missing) for lock in unknown)
+            assert all(any(plan.belongs_to(lock, key) for key in native.roster().missing) for lock in unknown)

@@ -109,16 +109,16 @@ def test_generators(generator: str) -> None:
     assert metrics["exclusion"] == ("witnessed" if generator in ("delay", "none") else "replayed")
 
 
-def test_work_without_a_lock_is_never_judged_by_exclusion() -> None:
-    """Its threads work on data of their own, so that there is nothing to judge."""
+def test_work_without_a_lock_is_never_checked_for_exclusion() -> None:
+    """Its threads work on data of their own, so there is nothing to check."""
     for check in BUSY:
         metrics = contend("nolock", *BUSY[check], threads=4, seconds=0.2)
         assert metrics["exclusion"] == "not asked"
         assert sum(metrics["counts"]) == metrics["episodes"] > 0
 
 
-def test_processors_that_are_kept_busy() -> None:
-    """There are no more than the machine has, and those that hogs take are not counted."""
+def test_processors_kept_busy() -> None:
+    """They are no more than the machine has, and those that hogs take are not counted."""
     work = ["--generator", "multiply-add", "--critical", 100, "--non-critical", 100]
     for hogs in (0, 2):
         metrics = contend("fair", "--hogs", hogs, *work, threads=4, seconds=0.2)

@@ -166,10 +166,10 @@ def test_work_without_a_lock_wins_nothing() -> None:
     ]
     speeds = {"nolock": 9e6, "absl": 5e6, "fair": 3e6}
     results = report_data.results(points, shape=lambda point: speeds.get(point.lock, 1e6), noise=0.01)
-    told = words(results)
-    assert "take **fair**" in told
-    assert "absl, 2:" in told  # it is faster, but no lock of this project
-    assert "nolock" not in told
+    text = words(results)
+    assert "take **fair**" in text
+    assert "absl, 2:" in text  # it is faster, but not a lock of this project
+    assert "nolock" not in text
     for group in groups_of([source(results)]):
         shown = figures.drawings(group)
         assert [one.name for one in shown if one.name.endswith("-processors")]
@@ -177,7 +177,7 @@ def test_work_without_a_lock_wins_nothing() -> None:
         assert not re.search("Best medians: [^.]*nolock", " ".join(one.alt for one in shown))
 
 
-def test_processors_are_drawn_where_the_workload_is_about_them() -> None:
+def test_processors_are_drawn_where_the_workload_lists_them() -> None:
     points, shape = contended(twa=2e6, pthread_mutex=1e6)
     (group,) = groups_of([source(report_data.results(points, shape=shape))])
     assert group.has("processors")

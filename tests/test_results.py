@@ -223,7 +223,7 @@ def test_the_price_of_order_is_no_rounded_number() -> None:
 
 
 def standing(lock: str, saturated: float, outside: float, fairness: float) -> list[tuple[Point, list[Metrics]]]:
-    """A lock in all places of `short`: its throughput where all threads want it, and where they also work outside."""
+    """Return a lock's results in all places of `short`: throughput where it is saturated, and with work outside."""
     return [
         *(
             (

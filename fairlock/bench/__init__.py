@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed", type=int, metavar="X", help="of the order and of the work (default: another each time)"
     )
     group.add_argument("--set", action="append", metavar="OPTION=VALUE", help="change an option of the workload")
-    group.add_argument("--only", metavar="WORDS", help="python, install: the rows with one of these words (A,B)")
+    group.add_argument("--only", metavar="WORDS", help="python, install: only the rows with one of these words (A,B)")
     group = parser.add_argument_group("files")
     group.add_argument("--json", type=Path, metavar="FILE", help="keep every sample here, as it comes")
     group.add_argument("--report", type=Path, metavar="FILE.html", help="make a page of the results")
@@ -107,8 +107,8 @@ def show(found: Results) -> None:
     from fairlock.bench import short, tables, targets
 
     tables.print_head(found)
-    if found.plan.workload in asked.WITH_ROWS:
-        asked.WITH_ROWS[found.plan.workload].print_table(found)
+    if found.plan.workload in asked.ROW_WORKLOADS:
+        asked.ROW_WORKLOADS[found.plan.workload].print_table(found)
     elif found.plan.workload == "short":
         short.print_short(found)
     else:
@@ -126,5 +126,5 @@ def print_list() -> None:
             print(f"    {workload.paper}")
         for config, one in workload.configs.items():
             print(f"      {config:22} {one.title}{'' if one.chosen else ' (only with --config)'}")
-    for name, rows in asked.WITH_ROWS.items():
+    for name, rows in asked.ROW_WORKLOADS.items():
         print(f"{name}\n    {rows.title}")

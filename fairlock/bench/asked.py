@@ -20,11 +20,11 @@ from fairlock.usage import UsageError, one_of
 PLANNING = ("config", "locks", "waiting", "threads", "seconds", "runs", "hogs", "seed", "set", "only")
 FLAGS = ("pin", "no_references")  # the same, without a value
 
-WITH_ROWS: dict[str, RowWorkload] = {one.name: one for one in (python.PYTHON, install.INSTALL)}
+ROW_WORKLOADS: dict[str, RowWorkload] = {one.name: one for one in (python.PYTHON, install.INSTALL)}
 
 
 def names() -> list[str]:
-    return [*COMPOSITES, *WORKLOADS, *WITH_ROWS]
+    return [*COMPOSITES, *WORKLOADS, *ROW_WORKLOADS]
 
 
 def planned(args: argparse.Namespace) -> Results:
@@ -34,10 +34,10 @@ def planned(args: argparse.Namespace) -> Results:
     if args.workload not in names():
         raise UsageError(one_of("workload", args.workload, names()))
     seed = args.seed if args.seed is not None else random.SystemRandom().getrandbits(32)
-    if args.workload in WITH_ROWS:
-        made, roster = plan_of_rows(args, WITH_ROWS[args.workload], seed), None
+    if args.workload in ROW_WORKLOADS:
+        made, roster = plan_of_rows(args, ROW_WORKLOADS[args.workload], seed), None
     else:
-        refuse(args, ("only",), f"{args.workload} has no rows: --only is for {' and '.join(WITH_ROWS)}")
+        refuse(args, ("only",), f"{args.workload} has no rows: --only is for {' and '.join(ROW_WORKLOADS)}")
         made, roster = native_plan(args, seed), native.roster()
     return harness.begin(made, command(args), roster)
 

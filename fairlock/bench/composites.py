@@ -36,15 +36,15 @@ class Composite:
 # --- short ---
 
 CROWD_LOCKS = ("fair", "twa", "hapax", "mcs", "pthread-mutex", "pthread-mutex-pi", "absl", "nsync")
-ALONE_LOCKS = (*CROWD_LOCKS, "ck-ticket", "ck-mcs")  # the last two only spin: nothing for a crowd
-TABLE_LOCKS = (*ALONE_LOCKS, NO_LOCK)
-FIGURE_LOCKS = ("twa", "hapax", "hapax-vw", "mcs")  # which the papers compare in a figure
+UNCONTENDED_LOCKS = (*CROWD_LOCKS, "ck-ticket", "ck-mcs")  # the last two only spin, which a crowd cannot
+TABLE_LOCKS = (*UNCONTENDED_LOCKS, NO_LOCK)
+FIGURE_LOCKS = ("twa", "hapax", "hapax-vw", "mcs")  # compared in a figure of the papers
 TAXED = ("ticket", "capacitor-ticket", "tts", "capacitor-tts")
 
 SHORT = Composite(
-    "which lock should I use here? A choice of the others in two to three minutes",
+    "which lock should I use here? A selection of the others, in two to three minutes",
     (
-        Piece("uncontended", "uncontended", ALONE_LOCKS, (1,), 0.05, 5),
+        Piece("uncontended", "uncontended", UNCONTENDED_LOCKS, (1,), 0.05, 5),
         Piece("outside", "pair-100-100", TABLE_LOCKS, (), 0.15, 5),
         Piece("outside", "crowd-20-1000", (*CROWD_LOCKS, NO_LOCK), (), 0.5, 3),
         Piece("mutex", "twa", TICKETS_AND_MCS, (1, 2), 0.25, 7),

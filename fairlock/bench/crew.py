@@ -51,13 +51,13 @@ STEPS_OUTSIDE = "for _ in range({}): own += 1"
 
 
 class Window(NamedTuple):
-    found: list[Any]  # what each thread wrote
+    results: list[Any]  # what each thread wrote
     elapsed: float
     cpu_seconds: float
 
 
 def crew(turn: str, lock: Any, threads: int, seconds: float, warm_up: float, inside: str, outside: str = "") -> Window:
-    """Let threads take turns at a lock, with this source inside and outside of it."""
+    """Have threads take turns at a lock, and run these sources inside and outside it."""
     world = {
         "n": 0,
         "over": False,
@@ -77,17 +77,17 @@ def crew(turn: str, lock: Any, threads: int, seconds: float, warm_up: float, ins
     world["counting"] = True
     begin, before = time.perf_counter(), time.process_time()
     time.sleep(seconds)
-    found, end, after = [own[0] for own in mine], time.perf_counter(), time.process_time()
+    results, end, after = [own[0] for own in mine], time.perf_counter(), time.process_time()
     world["over"] = True
     for thread in team:
         thread.join()
-    return Window(found, end - begin, after - before)
+    return Window(results, end - begin, after - before)
 
 
 def contend(
     make: Callable[[], Any], threads: int, seconds: float, warm_up: float, inside: str, outside: str = ""
 ) -> Metrics:
-    """Return what a crew got: turns a second, the slowest thread's share of the fastest one's, the busy processors."""
+    """Return turns a second, how evenly the threads shared them, and how many processors were busy."""
     turns, elapsed, cpu_seconds = crew(TURNS, make(), threads, seconds, warm_up, inside, outside)
     return {
         "elapsed": elapsed,
@@ -101,7 +101,7 @@ def contend(
 
 
 def longest_wait(make: Callable[[], Any], threads: int, seconds: float, warm_up: float, inside: str) -> float:
-    return float(max(crew(WAITS, make(), threads, seconds, warm_up, inside).found))
+    return float(max(crew(WAITS, make(), threads, seconds, warm_up, inside).results))
 
 
 def jain(turns: Sequence[int]) -> float:

@@ -13,7 +13,7 @@ from fairlock import __version__
 from fairlock.bench import machine, programs, results
 from fairlock.bench.families import family
 from fairlock.bench.native import BreachError
-from fairlock.bench.plan import is_of, seed_of
+from fairlock.bench.plan import belongs_to, seed_of
 from fairlock.bench.process import SampleError
 from fairlock.bench.progress import Progress
 from fairlock.bench.results import Metrics, Plan, Point, Results, Sample
@@ -50,7 +50,7 @@ def concerns(missing: str, plan: Plan) -> bool:
     if missing in WORKLOADS:
         return any(point.workload == missing for point in plan.points)
     workloads = {point.workload for point in plan.points} & WORKLOADS.keys()
-    return any(is_of(name, missing) for one in workloads for name in WORKLOADS[one].references)
+    return any(belongs_to(name, missing) for one in workloads for name in WORKLOADS[one].references)
 
 
 def run(found: Results, path: Path | None) -> bool:

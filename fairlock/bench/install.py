@@ -9,14 +9,14 @@ from fairlock.bench.rows import Row, RowWorkload, Wanted, sample_in_child
 
 WORKLOAD = "install"
 STANDARD, INSTALLED = "threading", "fairlock.install()"
-START = {STANDARD: (), INSTALLED: ("-m", "fairlock")}  # as a user would install: before the script imports anything
+START = {STANDARD: (), INSTALLED: ("-m", "fairlock")}  # as a user would: installed before the script starts
 SCRIPT = str(Path(__file__).with_name("threaded_programs.py"))
-FASTER = Wanted("speed / threading's", "throughput", least=1.0)
+SPEED = Wanted("speed / threading's", "throughput", least=1.0)
 
 
 def row(title: str, program: str, threads: int) -> Row:
     """Return the row of a program in ``threaded_programs.py``."""
-    return Row(title, program, INSTALLED, STANDARD, (FASTER,), threads, seconds=0.5, windowed=True)
+    return Row(title, program, INSTALLED, STANDARD, (SPEED,), threads, seconds=0.5, windowed=True)
 
 
 ROWS = (
@@ -40,7 +40,7 @@ def missing(point: Point) -> str:
 
 
 def sample(point: Point, plan: Plan, seed: int) -> Metrics:
-    """Measure once, in a process of its own, which checks that its locks are the ones that the point names."""
+    """Measure once, in a process of its own, which checks that its locks come from the point's module."""
     module = point.lock.partition(".")[0]
     words = [point.config, str(point.threads), str(point.seconds), str(plan.warm_up), module]
     return sample_in_child([*START[point.lock], SCRIPT, *words], point.seconds)

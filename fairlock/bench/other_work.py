@@ -1,6 +1,6 @@
 """How much of the processors' time others took while a program of ours ran; as ``benchmarks/other_work.hpp``.
 
-And how a table says so.
+The marks and notes with which a table reports it are here, too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fairlock.bench.figures import MOST_OTHER_WORK, Table, calm
 
-DISTURBED = "!"  # marks what other work disturbed in every run
+DISTURBED = "!"  # marks a row that other work disturbed in every run
 
 
 class OtherWork:
@@ -43,7 +43,7 @@ def ours() -> float:
 
 
 def disturbance(samples: Table) -> list[str]:
-    """Return the lines that say how many samples other work disturbed; none, if there are no such samples."""
+    """Return lines that say how many samples other work disturbed; no lines if it disturbed none."""
     every = samples.results.samples
     disturbed = sum(not calm(sample) for sample in every)
     if not disturbed:

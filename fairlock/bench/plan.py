@@ -127,15 +127,15 @@ def expand(name: str, workload: Workload, roster: Roster) -> list[str]:
     if name == preload.GLIBC:
         return [programs.UNREPLACED]
     if name not in roster.subjects:
-        library = next((key for key in roster.missing if is_of(name, key)), None)
+        library = next((key for key in roster.missing if belongs_to(name, key)), None)
         if library is not None:
             raise UsageError(f"{name} is not in this build: {library} is {roster.missing[library]}")
         raise UsageError(one_of("lock", name, [*roster.subjects, "all"]))
     return [name]
 
 
-def is_of(name: str, library: str) -> bool:
-    """Return whether a subject is a lock of this library: `absl` is absl's, and `tbb-spin` tbb's."""
+def belongs_to(name: str, library: str) -> bool:
+    """Return whether a subject is a lock of this library, as `absl` is of absl, and `tbb-spin` of tbb."""
     return name == library or name.startswith(f"{library}-")
 
 

@@ -11,7 +11,7 @@ from fairlock.bench.rows import Mean, Row, RowWorkload, Wanted, sample_in_child
 WORKLOAD = "python"
 LOOP = "n += 1"
 WORK = "crc32 of 16 KiB"  # about 7 microseconds; with a GIL, it lets go of it
-STEPS = ((10, 10), (100, 100), (10, 1000), (1000, 1000), (1000, 10000))  # of a loop: inside and outside of the lock
+STEPS = ((10, 10), (100, 100), (10, 1000), (1000, 1000), (1000, 10000))  # of a loop: inside and outside the lock
 
 
 # --- rows ---
@@ -48,10 +48,10 @@ def contended(
 
 
 def work_outside(threads: int, inside: int, outside: int) -> Row:
-    """Return the row of threads that also work outside of the lock, in steps of a loop that adds one to a number."""
+    """Return the row of threads that also work outside the lock. A step adds one to a number, in a loop."""
     wanted = (
         Wanted("speed / threading's", "throughput", least=0.95),
-        Wanted("slowest/fastest", "fairness", "ours", least_theirs=True),
+        Wanted("slowest/fastest", "fairness", "ours", at_least_theirs=True),
         Wanted("  threading's", "fairness", "theirs"),
         Wanted("processors kept busy", "busy_processors", "ours"),
         Wanted("  threading's", "busy_processors", "theirs"),
@@ -106,9 +106,9 @@ def rows_for(python: str) -> list[Row | Mean]:
         return [
             *rows,
             contended("Semaphore(1)", semaphore, their_semaphore, 8, body=WORK, speed=2.5, fairness=0.8),
-            # Of the rows with work outside only this one: the others say nothing of the lock, because a thread that has
+            # The only row with work outside: the others would say nothing about the lock, because a thread that holds
             # the GIL for 5 ms goes through thousands of turns alone. Here it loses the GIL inside the lock half of the
-            # time, and the others have to wait.
+            # time, and the other threads have to wait.
             work_outside(8, 1000, 1000),
         ]
     outside = [work_outside(threads, *steps) for threads in (2, 8, 32) for steps in STEPS]

@@ -1,8 +1,8 @@
-"""Workloads whose table has rows of their own, each with targets: ``python`` and ``install``.
+"""Workloads with tables of their own, whose rows have targets: ``python`` and ``install``.
 
-A ratio is the median over the runs of the two samples of one run. Even two runs of the same lock differ on a machine
-that others use too, so read the range. A figure is judged as it is printed, with two digits after the point. A missed
-target is printed as missed; the exit status is 0 all the same.
+A ratio compares the two samples of one run; the figure is its median over the runs. On a shared machine, even two runs
+of the same lock differ, so read the range. A figure is judged as it is printed, with two digits after the point. A
+missed target is printed as missed; the exit status is still 0.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ class Wanted:
     least: float | None = None
     unit: float = 1.0
     inverse: bool = False  # turns a second into time
-    least_theirs: bool = False  # not less than threading's: the ranges of half of the runs meet, but for NOISE
+    at_least_theirs: bool = False  # the upper quartile reaches threading's lower one, less NOISE
 
     def met(self, figure: Figure, theirs: Figure | None) -> bool | None:
-        if self.least_theirs:
+        if self.at_least_theirs:
             return figure.high >= theirs.low - NOISE if theirs is not None else None
         if self.most is not None:
             return round(figure.median, DIGITS) <= self.most
         return round(figure.median, DIGITS) >= self.least if self.least is not None else None
 
     def target(self) -> str:
-        if self.least_theirs:
+        if self.at_least_theirs:
             return ">= threading's"
         return f"<= {self.most:g}" if self.most is not None else f">= {self.least:g}" if self.least is not None else ""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was measured of a row."""
+    """One measured figure of a row."""
 
     wanted: Wanted
     figure: Figure
@@ -74,7 +74,7 @@ class Row:
     windowed: bool = False  # --seconds says for how long
 
     def points(self, workload: str, seconds: float | None) -> list[Point]:
-        """Return what is measured for this row: ours, and theirs."""
+        """Return the points of this row: ours, and theirs."""
         window = seconds if seconds is not None and self.windowed else self.seconds
         locks = [self.ours, *([self.theirs] if self.theirs else [])]
         return [
@@ -108,7 +108,7 @@ class Row:
         return Figure(figure.median * scale, figure.low * scale, figure.high * scale, figure.runs)
 
     def findings(self, samples: Table) -> Iterator[Finding]:
-        """Yield what was measured of this row."""
+        """Yield the measured figures of this row."""
         for wanted in self.wanted:
             figure = self.figure(wanted, samples)
             if figure is not None:
@@ -118,7 +118,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Mean:
-    """A row that has the geometric mean of other rows' medians, if all of them were measured."""
+    """A row with the geometric mean of other rows' medians, if all of them were measured."""
 
     name: str
     wanted: Wanted
@@ -141,19 +141,19 @@ class Mean:
 class RowWorkload:
     name: str
     title: str
-    rows_for: Callable[[str], Sequence[Row | Mean]]  # of a Python: see machine.python()
+    rows_for: Callable[[str], Sequence[Row | Mean]]  # given a Python, as machine.python() names it
     runs: int = 7
     warm_up: float = 0.15
 
     def points(self, words: Sequence[str], seconds: float | None) -> list[Point]:
-        """Return what is measured for this Python's rows that have one of these words; for all, without words."""
+        """Return the points of this Python's rows that have one of these words; of all its rows, without words."""
         rows = self.rows_for(machine.python())
         chosen = [row for row in rows if not words or any(word in row.name for word in words)]
         if not chosen:
             names = "; ".join(row.name for row in rows)
             raise UsageError(f"no row has one of these words: {','.join(words)}; there are: {names}")
         points: list[Point] = []
-        for row in chosen:  # which may share their rival
+        for row in chosen:  # rows may share a rival
             points += [point for point in row.points(self.name, seconds) if point not in points]
         return points
 
@@ -183,7 +183,7 @@ def show(value: float) -> str:
 
 
 def sample_in_child(words: Sequence[str], seconds: float) -> Metrics:
-    """Run Python with these words, in a process of its own, and return what it prints."""
+    """Run Python with these arguments, in a process of its own, and return the metrics that it prints."""
     others = OtherWork()
     # -P: in a clone, the sources in the current folder would hide the installed package.
     status, output, errors = call([sys.executable, "-P", *words], 2 * seconds + 2 * GRACE)

@@ -18,30 +18,30 @@ REFERENCE, FAIR_REFERENCE = "pthread-mutex", "pthread-mutex-pi"
 MOST_DISTURBED = 0.5  # of the samples; with more, two threads that spin say nothing
 EVEN = 0.8  # slowest/fastest from which we call a lock fair
 
-AS_FAST = 0.8  # of the reference's throughput with work outside: less, and processors stand idle
+AS_FAST = 0.8  # of the reference's throughput with work outside; with less, processors stand idle
 
 ALONE: dict[str, object] = {"workload": "uncontended"}
 PAIR: dict[str, object] = {"workload": "outside", "config": "pair-100-100"}
-OPEN: dict[str, object] = {"workload": "outside", "config": "crowd-20-1000"}
+WORKING_CROWD: dict[str, object] = {"workload": "outside", "config": "crowd-20-1000"}
 CROWD: dict[str, object] = {"workload": "oversubscribed", "threads": 32, "hogs": 0}
 BESIDE_HOGS: dict[str, object] = {"workload": "oversubscribed", "threads": 32, "hogs": 2}
-OUTSIDE, SATURATED = (PAIR, OPEN), (CROWD, BESIDE_HOGS)
+OUTSIDE, SATURATED = (PAIR, WORKING_CROWD), (CROWD, BESIDE_HOGS)
 
-# place, and its columns: head, measure, one of which unit; no unit: times the reference's
+# Each place with its columns: head, measure, unit. No unit: as a multiple of the reference's.
 COLUMNS: tuple[tuple[dict[str, object], tuple[tuple[str, str, float | None], ...]], ...] = (
     (ALONE, (("ns", "ns", 1),)),
     (PAIR, (("speed", "throughput", None), ("CPUs", "processors", 1))),
-    (OPEN, (("speed", "throughput", None), ("slow/fast", "fairness", 1), ("CPUs", "processors", 1))),
+    (WORKING_CROWD, (("speed", "throughput", None), ("slow/fast", "fairness", 1), ("CPUs", "processors", 1))),
     *(
         (place, (("speed", "throughput", None), ("slow/fast", "fairness", 1), ("wait", "longest_wait", 1e-3)))
         for place in SATURATED
     ),
 )
 LEGEND = (
-    "alone: an acquire and its release. 100+100: nanoseconds of work inside and outside, about. busy: beside 2 "
-    f"processes that burn CPU. speed: turns to those of a {REFERENCE}. slow/fast: turns of the slowest thread to the "
-    f"fastest one's. CPUs: processors kept busy. wait: the longest, ms. {NO_LOCK}: the same work without a lock, which "
-    "is the limit."
+    "alone: an acquire and its release. 100+100: about 100 ns of work inside and 100 outside. busy: beside 2 processes "
+    f"that burn CPU. speed: turns divided by those of a {REFERENCE}. slow/fast: turns of the slowest thread divided by "
+    f"those of the fastest. CPUs: processors kept busy. wait: the longest, in ms. {NO_LOCK}: the same work without a "
+    "lock, which is the limit."
 )
 WIDTH = 118
 
@@ -65,7 +65,7 @@ def filled(text: str) -> str:
 
 
 def title(samples: Table, place: dict[str, object]) -> str:
-    """Return how many threads there are in a place, and their work inside and outside."""
+    """Return how many threads a place has, and their work inside and outside."""
     found = samples.find(**place)
     if not found or place is ALONE:
         return "alone" if found else ""
@@ -89,7 +89,7 @@ def look(samples: Table, lock: str, place: dict[str, object], measure: str) -> F
 
 
 def times(samples: Table, lock: str, reference: str, place: dict[str, object]) -> Figure | None:
-    """Return a lock's throughput to the reference's."""
+    """Return a lock's throughput divided by the reference's."""
     mine, theirs = samples.find(lock=lock, **place), samples.find(lock=reference, **place)
     return samples.ratio(mine[0], theirs[0], "throughput") if mine and theirs else None
 
@@ -99,7 +99,7 @@ def times(samples: Table, lock: str, reference: str, place: dict[str, object]) -
 
 @dataclass(frozen=True)
 class Standing:
-    """What a lock did: throughput to the reference's where it is saturated and with work outside, and fairness."""
+    """What a lock did: throughput divided by the reference's, saturated and with work outside, and fairness."""
 
     lock: str
     fifo: bool
@@ -128,13 +128,13 @@ def standings(samples: Table, reference: str) -> list[Standing]:
     for lock in TABLE_LOCKS:
         if lock == NO_LOCK:
             continue
-        crowded, open_ = (
+        crowded, beside_work = (
             [one.median for place in places if (one := times(samples, lock, reference, place)) is not None]
             for places in (SATURATED, outside)
         )
         even = [one.median for place in SATURATED if (one := look(samples, lock, place, "fairness")) is not None]
-        if len(crowded) == len(even) == len(SATURATED) and len(open_) == len(outside):
-            found.append(Standing(lock, orders.get(lock) == "fifo", tuple(crowded), tuple(open_), tuple(even)))
+        if len(crowded) == len(even) == len(SATURATED) and len(beside_work) == len(outside):
+            found.append(Standing(lock, orders.get(lock) == "fifo", tuple(crowded), tuple(beside_work), tuple(even)))
     return found
 
 
@@ -166,22 +166,22 @@ def advice(samples: Table) -> list[str]:
 def recommend(best: Standing, reference: Standing) -> str:
     share = f"the slowest thread gets {min(best.fairness):.2f} of the fastest one's turns"
     if best is reference:
-        why = "no other lock is fair with many threads and as fast with work outside"
+        why = "no other lock is fair with many threads and fast enough with work outside"
         return f"Which one here: {best.lock}, as {why}; but with many threads {share}."
     gain = f"{best.saturated[0]:.1f} times the turns of a {REFERENCE} ({best.saturated[1]:.1f} times on a busy machine)"
     theirs = f"{min(reference.fairness):.2f} there"
-    open_ = f" With work outside it has at least {min(best.outside):.2f} times the turns." if best.outside else ""
-    return f"Which one here: {best.lock}. With many threads it has {gain}, and {share} ({theirs}).{open_}"
+    with_work = f" With work outside it has at least {min(best.outside):.2f} times the turns." if best.outside else ""
+    return f"Which one here: {best.lock}. With many threads it has {gain}, and {share} ({theirs}).{with_work}"
 
 
 def fairest(locks: Sequence[Standing]) -> list[str]:
-    """Return what the best of the fair locks has, where none is good."""
+    """Return a sentence about the best of the fair locks, for when none is good."""
     even = [one for one in locks if one.even and one.outside]
     if not even:
         return []
     best = max(even, key=lambda one: one.rank)
     many = f"{best.saturated[0]:.1f} times the turns of a {REFERENCE} with many threads"
-    return [f"The best of the fair ones is {best.lock}: {many}, but {min(best.outside):.2f} times with work outside."]
+    return [f"The best fair lock is {best.lock}: {many}, but {min(best.outside):.2f} times with work outside."]
 
 
 def disturbed(samples: Table) -> float:

@@ -33,7 +33,7 @@ def print_head(results: Results) -> None:
 
 
 def print_results(results: Results) -> None:
-    """Print a table for each config, or one of all configs, idle and beside hogs."""
+    """Print a table for each config, or one for all configs, idle and beside hogs."""
     samples = Table(results)
     points = results.plan.points
     places = dict.fromkeys((one.workload, "" if columns_of(one.workload) else one.config, one.hogs) for one in points)
@@ -50,7 +50,8 @@ def print_results(results: Results) -> None:
             if workload == "overhead":
                 print_overhead(samples, rows)
             elif columns := columns_of(workload):
-                print(f"spread: between the quartiles\n{lines(samples, rows, measures_of(workload, config), columns)}")
+                text = lock_table(samples, rows, measures_of(workload, config), columns)
+                print(f"spread: between the quartiles\n{text}")
             else:
                 print_config(samples, rows, measures_of(workload, config))
         if control is not None:
@@ -105,7 +106,7 @@ def print_config(samples: Table, rows: Sequence[int], measures: Sequence[str]) -
     if len(counts) == 1:
         team = f"{threads(counts[0])}{mark(samples, rows)}; " if counts[0] else ""
         print(f"{team}spread: between the quartiles")
-        print(lines(samples, rows, measures))
+        print(lock_table(samples, rows, measures))
         return
     for i, name in enumerate(measures):
         text = over_threads(samples, rows, name, counts)
@@ -136,12 +137,12 @@ def over_threads(samples: Table, rows: Sequence[int], name: str, counts: Sequenc
     return table.render(header, lines, right=header[1:])
 
 
-def lines(
+def lock_table(
     samples: Table, rows: Sequence[int], measures: Sequence[str], columns: Mapping[str, str] | None = None
 ) -> str:
-    """Return a table with a line for each lock and a column for each measure, and the ratios of the first one.
+    """Return a table with a line for each lock and a column for each measure, and the first measure's ratios to rivals.
 
-    With columns there are several places, each with its threads and these options.
+    With columns, the table covers several configs, and also shows the number of threads and these options.
     """
     shown = [name for name in measures if any(samples.figure(i, name) for i in rows)]
     points = samples.points
@@ -162,8 +163,8 @@ def lines(
         if first:
             theirs = [place.get((point.config, point.threads, name)) for name in rivals]
             ratios = [ratio(samples, i, rival, first) if rival is not None else "" for rival in theirs]
-            line += [plain(samples, i, first), spread(samples.figure(i, first)), *ratios]
-        found.append([*line, *(plain(samples, i, name) for name in others)])
+            line += [median(samples, i, first), spread(samples.figure(i, first)), *ratios]
+        found.append([*line, *(median(samples, i, name) for name in others)])
     return table.render(header, found, right=[head for head in header if head != "lock"])
 
 
@@ -248,7 +249,7 @@ def cell(samples: Table, point: int | None, name: str) -> str:
     return f"{measure(name).show(figure.median)}{more}{flag}"
 
 
-def plain(samples: Table, point: int, name: str) -> str:
+def median(samples: Table, point: int, name: str) -> str:
     figure = samples.figure(point, name)
     return measure(name).show(figure.median) if figure is not None else ""
 

@@ -1,10 +1,10 @@
-"""Ordinary programs with threads, written with the standard library alone: the samples of ``fairlock bench install``.
+"""Ordinary threaded programs, written with the standard library alone: the samples of ``fairlock bench install``.
 
     python threaded_programs.py PROGRAM THREADS SECONDS WARM_UP threading
     python -m fairlock threaded_programs.py PROGRAM THREADS SECONDS WARM_UP fairlock
 
 A program is a function that returns one worker for each thread. A worker runs for ever, and counts in ``done[0]`` what
-it has done. The last word says which module's locks the program must find; with others it ends with status 1.
+it has done. The last argument names the module whose locks the program must find; with others it ends with status 1.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def digest(number: int) -> str:
 
 
 def any_key(dice: random.Random) -> int:
-    """One of a thousand keys, of which some are asked for far more often than others."""
+    """One of a thousand keys; some of them come up far more often than others."""
     return int(1000 * dice.random() ** 3)
 
 
@@ -203,7 +203,7 @@ def connection_pool(threads: int) -> list[Worker]:
             with slots:
                 connection = idle.get()
                 try:
-                    hashlib.sha256(connection)  # lets go of the GIL, as a socket would
+                    hashlib.sha256(connection)  # releases the GIL, as a socket would
                 finally:
                     idle.put(connection)
             done[0] += 1
@@ -255,7 +255,7 @@ PROGRAMS: dict[str, Callable[[int], list[Worker]]] = {
 
 
 def wrong_lock(module: str) -> str:
-    """Return which of the locks here is not of that module, ``fairlock`` or ``threading``; empty if there is none."""
+    """Return a complaint about a lock that is not from that module; empty if all of them are."""
     pool = concurrent.futures.ThreadPoolExecutor(1)
     locks: dict[str, object] = {
         "threading.Lock()": threading.Lock(),
@@ -274,7 +274,7 @@ def wrong_lock(module: str) -> str:
     for name, lock in locks.items():
         kind = type(lock)
         if (kind.__module__ == "fairlock") != (module == "fairlock"):
-            return f"{name} is a {kind.__module__}.{kind.__qualname__}, where one of {module} is to be measured"
+            return f"{name} is a {kind.__module__}.{kind.__qualname__}; expected one from {module}"
     return ""
 
 
@@ -289,7 +289,7 @@ def measure(workers: list[Worker], seconds: float, warm_up: float) -> dict[str, 
             worker(done)
         except BaseException:
             traceback.print_exc()
-            os._exit(1)  # with a thread less, it would be another program
+            os._exit(1)  # with one thread fewer, it would be a different program
 
     for worker, done in zip(workers, counts, strict=True):
         threading.Thread(target=run, args=(worker, done), daemon=True).start()

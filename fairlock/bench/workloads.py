@@ -13,7 +13,7 @@ from typing import Any
 
 from fairlock.bench.results import Option
 
-# A number of threads: 4, "cpus", "4*cpus", "8 or cpus" (the greater of the two), or "..2*cpus" (1, 2, 4, ... to there).
+# A number of threads: 4, "cpus", "4*cpus", "8 or cpus" (the greater one), or "..2*cpus" (1, 2, 4, ... up to that).
 Count = int | str
 
 LADDER: tuple[Count, ...] = ("..2*cpus",)
@@ -81,7 +81,7 @@ class Workload:
     control: str | None = None  # a lock that must be found broken; measured in every run
     y: str = "throughput"
     rivals: tuple[str, ...] = ("pthread-mutex", "pthread-mutex-pi", "ck-ticket", "sem_t")  # what tables compare with
-    columns: Mapping[str, str] = field(default_factory=dict)  # one table of all configs: these options and their heads
+    columns: Mapping[str, str] = field(default_factory=dict)  # of one table for all configs: options and heads
 
 
 TWA_PAPER = "TWA (Euro-Par 2019)"
@@ -109,15 +109,15 @@ STEPS = (  # team, steps inside, steps outside
 )
 
 
-def outside(team: str, inside: int, beyond: int) -> Config:
+def outside(team: str, critical: int, non_critical: int) -> Config:
     size, threads = TEAMS[team]
     return Config(
-        f"{size}: {inside} steps inside, {beyond} of one's own outside",
+        f"{size}: {critical} steps inside, {non_critical} on the thread's own data outside",
         options={
             "generator": "multiply-add",  # a step takes about a nanosecond
-            "critical": inside,
+            "critical": critical,
             "critical-on": "shared",
-            "non-critical": beyond,
+            "non-critical": non_critical,
             "timed-apart": True,
         },
         threads=(threads,),
@@ -179,7 +179,7 @@ WORKLOADS: dict[str, Workload] = {
     "outside": Workload(
         "threads that work between two acquisitions, as programs do",
         "",
-        {f"{team}-{inside}-{beyond}": outside(team, inside, beyond) for team, inside, beyond in STEPS},
+        {f"{team}-{inside}-{after}": outside(team, inside, after) for team, inside, after in STEPS},
         locks=("fair", "twa", "hapax-vw", "mcs"),
         references=(NO_LOCK, "pthread-mutex", "std-mutex", *PEERS),
         waiting=("spin-then-park",),

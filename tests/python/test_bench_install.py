@@ -1,4 +1,4 @@
-"""``fairlock bench install``: every program runs both ways, and a sample under the wrong locks is refused."""
+"""``fairlock bench install``: every program runs both ways, and a sample with the wrong locks is refused."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def test_every_program_runs_both_ways(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("start", "module", "complaint"),
     [
-        ((), "fairlock", "threading.Lock() is a _thread.lock, where one of fairlock is to be measured"),
+        ((), "fairlock", "threading.Lock() is a _thread.lock; expected one from fairlock"),
         (
             ("-m", "fairlock"),
             "threading",
-            "threading.Lock() is a fairlock.Lock, where one of threading is to be measured",
+            "threading.Lock() is a fairlock.Lock; expected one from threading",
         ),
     ],
 )
@@ -61,7 +61,7 @@ def test_the_wrong_locks_are_noticed(start: tuple[str, ...], module: str, compla
 def test_a_library_with_other_locks_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert threaded_programs.wrong_lock("threading") == ""
     monkeypatch.setattr(queue, "threading", SimpleNamespace(Lock=fairlock.Lock, Condition=threading.Condition))
-    complaint = "the lock of queue.Queue() is a fairlock.Lock, where one of threading is to be measured"
+    complaint = "the lock of queue.Queue() is a fairlock.Lock; expected one from threading"
     assert threaded_programs.wrong_lock("threading") == complaint
 
 
@@ -72,7 +72,7 @@ def test_a_library_with_other_locks_is_noticed(monkeypatch: pytest.MonkeyPatch) 
         ("lambda done: time.sleep(600)", "0.02", "it did nothing in 0.02 s"),
     ],
 )
-def test_a_program_that_fails_or_hangs_is_no_sample(worker: str, seconds: str, complaint: str, tmp_path: Path) -> None:
+def test_a_failing_or_hanging_program_gives_no_sample(worker: str, seconds: str, complaint: str, tmp_path: Path) -> None:
     code = (
         "import time; from fairlock.bench import threaded_programs as programs\n"
         f"programs.PROGRAMS['it'] = lambda threads: [{worker}]\n"
@@ -86,7 +86,7 @@ def test_a_program_that_fails_or_hangs_is_no_sample(worker: str, seconds: str, c
 def test_without_the_installation_there_is_no_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(install.START, install.INSTALLED, ())
     ours, _ = install.ROWS[0].points(install.WORKLOAD, 0.01)
-    with pytest.raises(SampleError, match="where one of fairlock is to be measured"):
+    with pytest.raises(SampleError, match="; expected one from fairlock"):
         install.sample(ours, plan.make(install.WORKLOAD, [(ours, 1)], seed=1, warm_up=0.01), 1)
 
 

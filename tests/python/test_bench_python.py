@@ -63,7 +63,7 @@ def outside_rows(version: str) -> list[python.Row | python.Mean]:
     return [row for row in python.rows_for(version) if "outside" in row.name]
 
 
-def test_work_outside_is_measured_where_it_says_something_of_the_lock() -> None:
+def test_work_outside_is_measured_where_it_says_something_about_the_lock() -> None:
     free = outside_rows("3.14.7 free-threaded")
     assert len(free) == 3 * len(python.STEPS) + 1
     assert {(10, 10), (1000, 1000), (1000, 10000)} <= set(python.STEPS)
@@ -87,7 +87,7 @@ def test_the_geometric_mean_of_the_rows_with_work_outside(capsys: pytest.Capture
     assert len(points) == 2 * 3 * len(python.STEPS)
 
     def speed(point: Point) -> float:
-        """Two threads do four times as much, the others half or as much."""
+        """Return 4 times the speed for 2 threads, 0.5 times for 8, and the same for 32."""
         return 1000.0 * ({2: 4.0, 8: 0.5, 32: 1.0}[point.threads] if point.lock == "fairlock.Lock" else 1.0)
 
     line = next(one for one in printed(capsys, points, version, shape=speed) if one.startswith(mean.name))
@@ -96,7 +96,7 @@ def test_the_geometric_mean_of_the_rows_with_work_outside(capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(("fairness", "verdict"), [(0.99, "met"), (0.92, "met"), (0.8, "MISSED")])
-def test_fairness_is_held_against_that_of_threading(
+def test_fairness_is_compared_with_that_of_threading(
     fairness: float, verdict: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (row,) = outside_rows("3.13.1")
