@@ -52,7 +52,7 @@ def test_pages_have_what_is_generated(site: Path) -> None:
     assert "Any thread may" in lock
     assert "blocking" in lock
     choosing = (site / "choosing.html").read_text()
-    assert "at most 1024 in all" in choosing
+    assert "at most 1024 in all, while the lock is saturated" in choosing
     assert "starving.svg" in (site / "index.html").read_text()
 
 

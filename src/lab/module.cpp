@@ -50,7 +50,7 @@ nb::dict describe_common(const char* kind, bool variation) {
   d["source"] = p.source;
   d["spinning"] = p.spinning;
   d["order"] = name_of(p.order);
-  d["bypass"] = or_none(bounds_bypass(p.order), static_cast<unsigned>(p.bypass));
+  d["bypass"] = or_none(bounds_bypass(p.order) || p.order == Order::while_saturated, static_cast<unsigned>(p.bypass));
   d["waiting_array"] = p.waiting_array;
   d["parkable"] = p.parkable;
   d["destroyable_by_next_owner"] = !p.release_touches_lock;
