@@ -8,7 +8,7 @@
 //                  line is closed                                             line (all ones); a new head, or a
 //                                                                             thread that gives way (0)
 //     begun        when `bypassed` was last 0: a coarse clock, modulo 1 ms    a new head, a thread that gives way
-//     saturation   0: the line is not saturated; 3 after an observation that  the head; newcomers (-1)
+//     saturation   0: the line is not saturated; 3 after an observation that  the head
 //                  it is, one less after each observation that it is not
 //     more         once the last permit is taken, `poked` is false again      the thread that wakes a waiter
 //     asleep       a thread sleeps on word_: the head, or one that waits to   that thread; the thread that wakes it (0)
@@ -35,8 +35,8 @@
 // one newcomer, which gives up its processor and goes to the tail of the line.
 //
 // The head can tell whether the lock is saturated because it runs beside the threads that use it (survey). One
-// observation that it is saturated is enough; three contrary ones withdraw it. A wrong guess costs time, never
-// correctness.
+// observation that it is saturated is enough; three contrary ones in a row withdraw it. A head that sees too few
+// acquisitions to tell confirms what was known. A wrong guess costs time, never correctness.
 //
 // Once the head is awake, newcomers pass it for at most `patience`, saturated or not: then it closes the line.
 //
@@ -186,11 +186,8 @@ class FairLine {
     if ((next & 7 * one_bypass) != 0) return next;  // a look at the clock costs about as much as the rest
     const auto elapsed = ((clock() - (now & every_tick)) & every_tick) / one_tick * tick;
     if (elapsed <= O.patience) return next;
-    // Sections so long that few fit into a turn need no turns: the head competes for each of them.
-    if (O.adapts && saturated(now) && (next & every_bypass) < fewest_per_turn * one_bypass) next -= one_doubt;
     return next | every_bypass;
   }
-  static constexpr Word fewest_per_turn = 64;
   static Word clock() { return (P::now() / tick * one_tick) & every_tick; }
 
   // What the word becomes when a newcomer begins to edit the line. Unless the line is saturated, a newcomer that finds
@@ -297,7 +294,7 @@ class FairLine {
   }
 
   // Whether the line is saturated: whether the threads that use the lock hold it in most of the looks, or acquire it
-  // more than once between two looks. If they acquire it too rarely to tell, the line stays what it was.
+  // more than once between two looks. If they acquire it too rarely to tell, the answer is what was known before.
   //
   // Each look takes the word from these threads and delays them. Looks at equal distances would fall into step with
   // them and always see the same moment of a section, so the distances are random.

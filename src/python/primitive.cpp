@@ -1,6 +1,6 @@
-#include <algorithm>
 #include "primitive.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
