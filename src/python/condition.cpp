@@ -272,6 +272,8 @@ PyType_Slot condition_slots[] = {
 
 PyType_Spec condition_spec{"fairlock.Condition", sizeof(ConditionObject), 0, type_flags, condition_slots};
 
+void mend_lock_of_condition(PyObject* object) { condition_of(object)->lock.mend(); }
+
 void mend_condition(PyObject* object) {
   ConditionObject* const self = condition_of(object);
   new (&self->line) Line{};

@@ -26,7 +26,9 @@ PyObject* after_fork_in_child(PyObject* module, PyObject*) {
     PyObject* const object = waited_for.object;
     if (PyObject_TypeCheck(object, state.lock) || PyObject_TypeCheck(object, state.rlock)) mend_lock(object);
     else if (PyObject_TypeCheck(object, state.semaphore)) mend_semaphore(waited_for);
-    else if (PyObject_TypeCheck(object, state.condition)) mend_condition(object);
+    else if (!PyObject_TypeCheck(object, state.condition)) continue;
+    else if (waited_for.mine_too) mend_lock_of_condition(object);
+    else mend_condition(object);
   }
   Py_RETURN_NONE;
 }

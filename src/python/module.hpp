@@ -25,5 +25,7 @@ extern PyType_Spec lock_spec, rlock_spec, semaphore_spec, bounded_semaphore_spec
 void mend_lock(PyObject* lock);
 void mend_semaphore(const WaitedFor& semaphore);  // what was on its way to threads that are gone is there again
 void mend_condition(PyObject* condition);
+// Only its lock: the calling thread is in line for a notification. A waiter that is gone may have taken the lock again.
+void mend_lock_of_condition(PyObject* condition);
 
 }  // namespace fairlock::python

@@ -101,9 +101,8 @@ std::vector<WaitedFor> forget_other_threads() {
     Waiter* const next = waiter->next;
     if (waiter != &me) {
       for (const Wait* wait = waiter->innermost; wait != nullptr; wait = wait->outer) {
-        if (mine_too(wait->object)) continue;
         auto found = std::find_if(objects.begin(), objects.end(), [&](const WaitedFor& one) { return one.object == wait->object; });
-        if (found == objects.end()) found = objects.insert(found, {wait->object, 0});
+        if (found == objects.end()) found = objects.insert(found, {wait->object, 0, mine_too(wait->object)});
         found->counted += wait->counted.load(std::memory_order_relaxed);
       }
       delete waiter;

@@ -44,9 +44,10 @@ std::vector<WaitSeen> waits_now();
 struct WaitedFor {
   PyObject* object;
   std::uint64_t counted;
+  bool mine_too;  // the calling thread is itself in line for it
 };
 
-// In the child of a fork, where the other threads are gone; except what the calling thread is itself in line for.
+// In the child of a fork, where the other threads are gone.
 std::vector<WaitedFor> forget_other_threads();
 
 }  // namespace fairlock::python

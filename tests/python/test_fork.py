@@ -15,7 +15,7 @@ from typing import Any
 
 import processes
 import pytest
-from support import POLICIES, eventually, free_threaded, settle
+from support import POLICIES, eventually, free_threaded, run_python, settle
 
 import fairlock
 
@@ -417,3 +417,54 @@ def test_storm() -> None:
     for lock in locks:
         assert lock.waiting == 0
         assert lock.acquire(blocking=False)
+
+
+def test_a_handler_forks_while_its_thread_waits_for_a_condition() -> None:
+    """In the child the thread gets the lock again, even if another waiter had just been given it."""
+    run_python("""
+import os, random, signal, threading, time, warnings
+import fairlock
+
+warnings.simplefilter("ignore", DeprecationWarning)
+lock = fairlock.Lock()
+condition = fairlock.Condition(lock)
+main = threading.get_ident()
+
+class InChild(Exception): pass
+
+def fork(*_):
+    child = os.fork()
+    if child == 0:
+        if lock.owner is not None: os._exit(0)  # its owner is gone
+        signal.alarm(20)
+        raise InChild
+    children.append(child)
+
+def wait():
+    with condition: condition.wait()
+
+def eventually_waiting(count):
+    while condition.waiting < count: time.sleep(0.0002)
+
+def notify():
+    eventually_waiting(3)
+    with condition: condition.notify(2)
+    time.sleep(random.random() * 5e-5)
+    signal.pthread_kill(main, signal.SIGUSR1)
+    for waiter in waiters: waiter.join()
+    with condition: condition.notify_all()
+
+signal.signal(signal.SIGUSR1, fork)
+for _ in range(150):
+    children = []
+    waiters = [threading.Thread(target=wait) for _ in range(2)]
+    for waiter in waiters: waiter.start()
+    eventually_waiting(2)
+    notifier = threading.Thread(target=notify)
+    with condition:
+        notifier.start()
+        try: condition.wait()
+        except InChild: os._exit(0)
+    notifier.join()
+    for child in children: assert os.waitpid(child, 0)[1] == 0
+""")
