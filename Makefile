@@ -13,6 +13,8 @@ WORKERS ?= 2
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# Without isolation: the environment has the tools of the build, and pip need not install them for each one.
+INSTALL = $(RUN) $(PIP) install --quiet --no-build-isolation --no-deps
 # The tools of the environment first, so that tests and benchmarks find its cmake and ninja.
 RUN := PATH="$(abspath $(BIN)):$$PATH"
 
@@ -29,32 +31,30 @@ help: ## print this list
 
 build: $(VENV)/tools.stamp ## build the package and install it in the virtual environment
 	@echo "building fairlock"
-	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps --config-settings=cmake.define.FAIRLOCK_CHECKER=ON --config-settings=cmake.define.FAIRLOCK_PRELOAD=ON .
+	@$(INSTALL) .
+	@echo "building the lab"
+	@$(INSTALL) --config-settings=cmake.define.FAIRLOCK_CHECKER=ON ./lab
 
 test: system-packages build $(VENV)/lab.stamp $(VENV)/docs.stamp $(VENV)/release.stamp ## set everything up and run all tests
 	@$(PYTEST) $(ARGS)
 
-# Beside the environment of `make test` there may be others, for other Pythons. They have no lab, which takes long to build.
-types_only := $(if $(filter .venv,$(VENV)),,--config-settings=build-dir="build/types-{wheel_tag}" --config-settings=cmake.define.FAIRLOCK_LAB=OFF)
-
 test-python: $(VENV)/tools.stamp ## build and test the Python types alone (PYTHON=python3.x VENV=.venv-3.x for another Python)
-	@echo "building the types of fairlock"
-	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps $(types_only) .
+	@echo "building fairlock"
+	@$(INSTALL) .
 	@$(PYTEST) tests/python $(ARGS)
 
 test-preload: build $(VENV)/lab.stamp ## set up the programs too, and run all tests of `fairlock run`, on real programs for half an hour
 	@tools/system-packages preload || true
 	@$(RUN) $(BIN)/pytest -m "" tests/preload $(ARGS)
 
-# On a fresh machine this is the first that people try: it builds only what it needs. Where the checker and the preloadable locks are there, they stay.
-with_checker = $(if $(wildcard $(VENV)/lib/python*/site-packages/fairlock/_lab.*),ON,OFF)
-with_preload = $(if $(wildcard $(VENV)/lib/python*/site-packages/fairlock/preload),ON,OFF)
+# On a fresh machine this is the first that people try: it builds only what it needs. A checker that was built stays.
+with_checker = $(if $(wildcard $(VENV)/lib/python*/site-packages/fairlock_lab/_native.*.so),ON,OFF)
 
 bench: $(VENV)/build.stamp $(VENV)/lab.stamp ## set up what it takes, and find out which lock is best on this machine
 	@tools/system-packages bench || true
 	@echo "building fairlock"
-	@$(RUN) $(PIP) install --quiet --no-build-isolation --no-deps --config-settings=cmake.define.FAIRLOCK_CHECKER=$(with_checker) \
-	    --config-settings=cmake.define.FAIRLOCK_PRELOAD=$(with_preload) .
+	@$(INSTALL) .
+	@$(INSTALL) --config-settings=cmake.define.FAIRLOCK_CHECKER=$(with_checker) ./lab
 	@$(RUN) $(BIN)/fairlock bench short $(ARGS)
 
 check: build ## explore every lock with the model checker (fairlock check)
@@ -75,7 +75,7 @@ lint: $(VENV)/tools.stamp $(VENV)/docs.stamp ## check style and types of the Pyt
 
 clean: ## remove the virtual environment and everything that was built
 	rm -rf build build-* dist $(VENV) .pytest_cache .mypy_cache .ruff_cache
-	find benchmarks examples fairlock tests tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find docs examples fairlock lab tests tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 system-packages:
 	@tools/system-packages || true
@@ -86,11 +86,15 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "could not create $(VENV) (on Debian: apt install python3-venv)" >&2; exit 1; }
 
 # What the build and the tests need is listed in pyproject.toml, and only there.
+define REQUIREMENTS
+import sys, tomllib
+print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"][sys.argv[1]], sep="\n")
+endef
+export REQUIREMENTS
+
 $(VENV)/build.stamp: pyproject.toml | $(VENV)/bin/python
 	@echo "installing the tools of the build in $(VENV)"
-	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
-	    print(*p["build-system"]["requires"], *p["project"]["optional-dependencies"]["build"], sep="\n")' \
-	    > $(VENV)/build.txt
+	@$(BIN)/python -c "$$REQUIREMENTS" build > $(VENV)/build.txt
 	@$(PIP) install --quiet -r $(VENV)/build.txt
 	@touch $@
 
@@ -100,7 +104,6 @@ $(VENV)/tools.stamp: $(VENV)/build.stamp $(VENV)/dev.stamp
 # The same for the optional dependencies, which not every command needs.
 $(VENV)/dev.stamp $(VENV)/lab.stamp $(VENV)/docs.stamp $(VENV)/release.stamp: $(VENV)/%.stamp: pyproject.toml | $(VENV)/build.stamp
 	@echo "installing the tools of '$*' in $(VENV)"
-	@$(BIN)/python -c 'import tomllib; \
-	    print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$*"], sep="\n")' > $(VENV)/$*.txt
+	@$(BIN)/python -c "$$REQUIREMENTS" $* > $(VENV)/$*.txt
 	@$(PIP) install --quiet -r $(VENV)/$*.txt
 	@touch $@

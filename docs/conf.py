@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import fairlock
-from fairlock import catalogue
+from fairlock_lab import entries
 
 project = "fairlock"
 author = copyright = "The fairlock authors"
@@ -44,9 +44,9 @@ class Catalogue(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         (kind,) = self.arguments
         lines = ["| name | from Python | order of admission |", "|---|---|---|"]
-        for entry in catalogue.entries():
+        for entry in entries.entries():
             if entry["kind"] == kind:
-                lines.append(f"| `{entry['name']}` | {offered(kind, entry['name'])} | {catalogue.order_of(entry)} |")
+                lines.append(f"| `{entry['name']}` | {offered(kind, entry['name'])} | {entries.order_of(entry)} |")
         return self.parse_text_to_nodes("\n".join(lines))
 
 

@@ -1,10 +1,11 @@
-"""Fair, scalable locks and semaphores, with the workshop to prove what they claim.
+"""Fair, scalable locks and semaphores.
 
-``Lock``, ``RLock``, ``Semaphore``, ``BoundedSemaphore``, ``Condition``, ``Event`` and ``Barrier`` are used like their
-namesakes in ``threading``, and let no thread starve. ``install()`` puts them in the place of those, as
-``python -m fairlock script.py`` does for a program; ``dump()`` shows who waits for whom. The command ``fairlock``
-studies the algorithms behind them: ``fairlock list``, ``explain`` and ``check``. ``python -m fairlock --include``
-prints where the C++ headers are.
+``Lock``, ``RLock``, ``Semaphore``, ``BoundedSemaphore``, ``Condition``, ``Event`` and ``Barrier`` work like their
+namesakes in ``threading``, but no thread starves. ``install()`` makes ``threading`` itself use them, and
+``python -m fairlock script.py`` does so for a whole program. ``dump()`` shows which thread waits for which lock.
+``fairlock run`` gives other locks to any program. ``python -m fairlock --include`` prints where the C++ headers are.
+
+The names in ``__all__`` are the public interface; everything else may change without notice.
 """
 
 __version__ = "0.1.0"
@@ -30,9 +31,30 @@ __all__ = [
 
 try:
     from fairlock._locks import TIMEOUT_MAX, BoundedSemaphore, Capacitor, Condition, Lock, RLock, Semaphore, Statistics
-    from fairlock.adopt import install, uninstall
     from fairlock.contention import Contention, contended, deadlocks, dump
     from fairlock.events import Barrier, Event
+
+    def install() -> None:
+        """Make ``threading`` create fairlock's locks, in all code that creates locks from now on.
+
+        ``queue``, ``concurrent.futures``, ``logging`` and ``multiprocessing.pool`` then use them too. Locks that exist
+        already stay what they are, and so do names that were imported earlier with ``from threading import Lock``. So
+        call this early. Calling it twice is harmless. A forked process inherits it; a spawned one must call it again.
+        """
+        from fairlock import threading_patch
+
+        threading_patch.install()
+
+    def uninstall() -> None:
+        """Undo :func:`install`. Locks that exist already stay what they are.
+
+        A name in ``threading`` that other code has replaced since stays as it is. Once that code has put fairlock's
+        type back, another call restores the original.
+        """
+        from fairlock import threading_patch
+
+        threading_patch.uninstall()
+
 except ModuleNotFoundError as _error:
     _missing = _error
 

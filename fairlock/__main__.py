@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from fairlock import __version__
-from fairlock.cli import COMMANDS
+from fairlock.cli import all_commands
 from fairlock.cli import main as call_command
 from fairlock.paths import cmake_dir, include_dir
 
@@ -19,7 +19,7 @@ def refuse(why: str) -> int:
 
 def run_program(how: Literal["-c", "-m", "file"], what: str, arguments: list[str]) -> int:
     try:
-        from fairlock.script import run
+        from fairlock.run.script import run
     except ImportError as error:  # it says how to get the native module
         return refuse(str(error))
     run(how, what, arguments)
@@ -43,9 +43,9 @@ def main() -> int:
             return run_program(how, what, arguments)
         case ["-c" | "-m" as how]:
             return refuse(f"{how} needs an argument: python -m fairlock {how} {'CODE' if how == '-c' else 'MODULE'}")
-        case [word, *arguments] if word not in COMMANDS and not word.startswith("-"):
+        case [word, *arguments] if word not in all_commands() and not word.startswith("-"):
             if not word.endswith(".py") and not Path(word).exists():
-                return refuse(f"'{word}' is no command ({', '.join(COMMANDS)}) and no file; a module is run with -m")
+                return refuse(f"'{word}' is no command ({', '.join(all_commands())}) and no file; a module is run with -m")
             return run_program("file", word, arguments)
         case _:
             return call_command()

@@ -1,4 +1,4 @@
-"""The command line: ``fairlock list``, ``explain``, ``check``, ``bench``, ``report`` and ``run``."""
+"""The command line: ``fairlock run``, and the commands that the lab adds."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from fairlock import __version__
+from fairlock import __version__, extensions
 from fairlock.usage import INTERRUPTED, UsageError
 
-# Each is a module that has add_arguments(parser) and run(args). Only the one that is called is imported: most need the
-# lab, which an installation may be without.
-COMMANDS = {
-    "list": ("catalogue", "the catalogue of locks, with their properties"),
-    "explain": ("explain", "one lock's fields, step by step, as threads contend for it"),
-    "check": ("check", "explore locks with the model checker, or find the planted bugs"),
-    "bench": ("bench", "measure locks against what a program would otherwise use"),
-    "report": ("report", "a page of the results: figures, a summary, and what changed between two files"),
-    "run": ("run", "any program with another lock, nothing recompiled"),
+# The product's own commands: the module of each, and its help.
+COMMANDS = {"run": ("fairlock.run.command", "run any program with other locks; nothing is recompiled")}
+
+# The commands of the lab, which is a distribution of its own.
+LAB_COMMANDS = {
+    "list": "show the catalogue of locks, with their properties",
+    "explain": "show one lock's fields, step by step, as threads contend for it",
+    "check": "explore locks with the model checker, or find the planted bugs",
+    "bench": "measure locks against what a program would otherwise use",
+    "report": "make a page of the results: figures, a summary, and what changed between two files",
 }
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -37,21 +37,23 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
-def load(module: str) -> ModuleType:
-    try:
-        return import_module(f"fairlock.{module}")
-    except ImportError as error:
-        if "_lab" not in str(error):
-            raise
-        raise UsageError(
-            "the native module of the lab is missing. In a source tree: run `make build`, then .venv/bin/fairlock"
-        ) from error
+def all_commands() -> dict[str, str]:
+    """Return every command with its help. Only the lab's own are known without it."""
+    others = {name: "" for name in extensions.names(extensions.COMMANDS)}
+    return {**LAB_COMMANDS, **others, **{name: text for name, (_, text) in COMMANDS.items()}}
+
+
+def load(command: str) -> Any:
+    """Return the module of a command: it has add_arguments(parser) and run(args)."""
+    if command in COMMANDS:
+        return import_module(COMMANDS[command][0])
+    return extensions.load(extensions.COMMANDS, command, f"fairlock {command}")
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = Parser(
         "fairlock",
-        description="Fair, scalable locks, and the workshop that proves them.",
+        description="Fair, scalable locks for any program, and the lab that measures and checks them.",
         epilog="`python -m fairlock script.py` (or -m MODULE, or -c CODE) runs a program with fairlock's locks "
         "in place of threading's.",
     )
@@ -65,10 +67,10 @@ def main(argv: list[str] | None = None) -> int:
         subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
         words = sys.argv[1:] if argv is None else argv
         chosen = None
-        for name, (module, text) in COMMANDS.items():
+        for name, text in all_commands().items():
             subparser = subparsers.add_parser(name, help=text)
             if name in words[:1]:  # only this one is loaded
-                chosen = load(module)
+                chosen = load(name)
                 subparser.description = chosen.__doc__
                 chosen.add_arguments(subparser)
         args = parser.parse_args(words)

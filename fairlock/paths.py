@@ -1,4 +1,4 @@
-"""Where the C++ headers, the CMake package config, the benchmark and the preloadable locks of this installation are."""
+"""Where the C++ headers, the CMake package config and the preloadable locks of this installation are."""
 
 from __future__ import annotations
 
@@ -16,25 +16,23 @@ def cmake_dir() -> Path:
     return _find("cmake", "fairlockConfig.cmake", "the CMake package config")
 
 
-def bench_program() -> Path:
-    """Return the native benchmark, or raise FileNotFoundError."""
-    return _find("bin", "fairlock_bench", "the native benchmark") / "fairlock_bench"
-
-
 def preload_dir() -> Path:
     """Return the directory of the shared objects for LD_PRELOAD, or raise FileNotFoundError."""
     return _find("preload", "spin-then-park/fair.so", "the preloadable locks")
 
 
-def _find(folder: str, witness: str, what: str) -> Path:
-    """Return ``folder`` of the installed package, known by the file ``witness`` in it."""
-    package = Path(__file__).resolve().parent
-    places = [package / folder]
+def find(package: str, file: str, folder: str, witness: str, what: str) -> Path:
+    """Return ``folder`` of an installed package, known by the file ``witness`` in it, or raise FileNotFoundError.
+
+    ``file`` is the ``__file__`` of a module of the package.
+    """
+    here = Path(file).resolve().parent
+    places = [here / folder]
     try:
         # Started inside a clone, Python imports the sources in the current directory; the
         # installation, if there is one, is elsewhere.
-        installed = Path(str(metadata.distribution("fairlock").locate_file("fairlock"))).resolve()
-        if installed != package:
+        installed = Path(str(metadata.distribution(package).locate_file(package))).resolve()
+        if installed != here:
             places.append(installed / folder)
     except metadata.PackageNotFoundError:
         pass
@@ -46,3 +44,7 @@ def _find(folder: str, witness: str, what: str) -> Path:
         + " or ".join(str(place) for place in places)
         + " (in a clone, `make build` installs it in .venv)"
     )
+
+
+def _find(folder: str, witness: str, what: str) -> Path:
+    return find("fairlock", __file__, folder, witness, what)

@@ -11,7 +11,7 @@ import fairlock  # noqa: E402
 
 strangers = {name.partition(".")[0] for name in set(sys.modules) - before} - sys.stdlib_module_names - {"fairlock"}
 assert not strangers, f"import fairlock also imports {strangers}"
-assert "fairlock._lab" not in sys.modules, "import fairlock also imports the lab"
+assert "fairlock_lab._native" not in sys.modules, "import fairlock also imports the lab"
 assert gil_enabled() == gil, "import fairlock switched the GIL on"
 
 

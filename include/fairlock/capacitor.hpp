@@ -26,7 +26,7 @@
 #include <type_traits>
 
 #include <fairlock/episode.hpp>
-#include <fairlock/layout.hpp>
+#include <fairlock/detail/layout.hpp>
 
 namespace fairlock {
 inline namespace v0 {

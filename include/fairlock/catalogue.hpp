@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include <fairlock/capacitor.hpp>
-#include <fairlock/domain.hpp>
+#include <fairlock/platform/domain.hpp>
 #include <fairlock/episode.hpp>
 #include <fairlock/lock/anderson.hpp>
 #include <fairlock/lock/clh.hpp>

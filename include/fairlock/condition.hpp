@@ -2,7 +2,7 @@
 // take the lock again. Over any lock of the catalogue, and over whatever has lock() and unlock().
 //
 //   field   holds                                    written by
-//   line_   who waits, the longest first; 16 bytes   waiters and notifiers (waiter_line.hpp)
+//   line_   who waits, the longest first; 16 bytes   waiters and notifiers (line/notify.hpp)
 //
 // FIFO: a notification goes to the longest waiter, and to nobody who begins to wait later; without waiters it is lost. No waiter
 // wakes for no reason; but somebody else may have had the lock in between, so look again at what you wait for. All-zero memory
@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include <fairlock/episode.hpp>
-#include <fairlock/waiter_line.hpp>
+#include <fairlock/line/notify.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -92,7 +92,8 @@ class Condition {
   template <class Release, class Acquire, Until U>
   bool wait_between(const Release& release, const Acquire& acquire, const U& until) {
     const Finally<Acquire> again{acquire};
-    typename WaiterLine<P>::Place place(line_);  // before the lock is released: whoever has the lock after us finds us in line
+    // Before the lock is released: whoever has the lock after us finds us in line.
+    typename WaiterLine<P>::Place place(line_);
     release();
     return place.wait(until);
   }

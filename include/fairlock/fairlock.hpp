@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include <fairlock/catalogue.hpp>
-#include <fairlock/chain.hpp>
+#include <fairlock/waiting/chain.hpp>
 #include <fairlock/condition.hpp>
 #include <fairlock/hapax_seqlock.hpp>
 #include <fairlock/platform/native.hpp>

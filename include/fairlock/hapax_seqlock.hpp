@@ -20,7 +20,7 @@
 #include <optional>
 #include <type_traits>
 
-#include <fairlock/hapax.hpp>
+#include <fairlock/detail/hapax_supply.hpp>
 
 namespace fairlock {
 inline namespace v0 {

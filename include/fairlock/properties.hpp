@@ -8,7 +8,9 @@ inline namespace v0 {
 enum class Order {
   fifo,       // no arrival later than mine enters before me
   bounded,    // each other thread bypasses me at most `bypass` times
-  at_head,    // the first in line is passed by at most `bypass` times in all, and so a waiter with k before it at most k + 1 times that
+  // The first in line is passed by at most `bypass` times in all, and so a waiter with k before it at most k + 1
+  // times that.
+  at_head,
   while_saturated,  // the same, but only while the running threads alone would keep the lock busy
   barging,    // whoever comes at the right moment: unbounded bypass
   lifo,       // the newest first: unbounded bypass, on purpose

@@ -11,7 +11,7 @@
 #include <concepts>
 #include <cstdint>
 
-#include <fairlock/platform.hpp>
+#include <fairlock/platform/platform.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -30,10 +30,10 @@ inline constexpr std::uint64_t never = ~std::uint64_t{0};
 //                              even if no other thread wakes it. Called before every sleep. Unless the wait is
 //                              interrupted, the thread then sleeps on, and keeps its place in line. `never` if every
 //                              interruption wakes the thread
-//   may_step_aside()           whether the thread may step aside between looks (waiting/aside.hpp); false if only a
+//   may_step_aside()           whether the thread may step aside between looks (waiting/yield_before_park.hpp); false if only a
 //                              sleep notices the signal that is to end the wait
 //   counted(now)               whether a line of permits counts the thread as one of those that have a permit or will
-//                              get one. If a counted thread vanishes in a fork (fork.hpp), its permit has no owner
+//                              get one. If a counted thread vanishes in a fork (platform/fork.hpp), its permit has no owner
 using Unpark = void (*)(const void*);
 
 template <class U>
@@ -81,7 +81,8 @@ template <class Clock, class Duration>
 Deadline deadline_at(const std::chrono::time_point<Clock, Duration>& when) {
   const auto now = Clock::now();
   if (when <= now) return {0};
-  using Nanoseconds = std::chrono::duration<long double, std::nano>;  // the difference of the extremes overflows integers
+  // The difference of the extremes overflows integers.
+  using Nanoseconds = std::chrono::duration<long double, std::nano>;
   return deadline_in(Nanoseconds(when.time_since_epoch()) - Nanoseconds(now.time_since_epoch()));
 }
 
@@ -120,7 +121,8 @@ class Interrupt {
  private:
   typename P::template atomic<std::uint32_t> raised_;
   typename P::template atomic<void*> gate_;
-  typename P::template atomic<std::uint64_t> unpark_;  // how the waiter sleeps: its lock may have another policy than ours
+  // How the waiter sleeps: its lock may have another policy than ours.
+  typename P::template atomic<std::uint64_t> unpark_;
 };
 
 template <Platform P>

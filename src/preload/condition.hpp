@@ -1,7 +1,7 @@
 // A condition variable inside glibc's.
 //
 //   at   field   holds                                               written by
-//    0   line    who waits, the longest first (waiter_line.hpp)      waiters and notifiers
+//    0   line    who waits, the longest first (line/notify.hpp)      waiters and notifiers
 //   16   stamp   the generation of the process that used it last     generation.hpp
 //   20   inside  those who may still touch it; `ending`: it is       waiters, when they come and when they are done with it;
 //                being destroyed                                     destroy
@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include <fairlock/waiter_line.hpp>
+#include <fairlock/line/notify.hpp>
 
 #include "generation.hpp"
 #include "shared_memory.hpp"
@@ -63,7 +63,8 @@ class Condition {
     bool notified = false;
     inside_.fetch_add(1, order::relaxed);
     {
-      typename WaiterLine<P>::Place place(line_);  // before the mutex is unlocked: whoever has it after us finds us in line
+      // Before the mutex is unlocked: whoever has it after us finds us in line.
+      typename WaiterLine<P>::Place place(line_);
       if (const int failed = unlock()) {
         inside_.fetch_add(~0u, order::relaxed);
         return failed;
@@ -71,7 +72,8 @@ class Condition {
       notified = place.wait(until);
     }
     if (until.was_cancelled() && notified) line_.notify(1);  // it must not be lost with us
-    if (inside_.fetch_add(~0u, order::acq_rel) == (ending | 1)) QuietFutex::unpark(&inside_);  // whose memory may be gone
+    // Whose memory may be gone.
+    if (inside_.fetch_add(~0u, order::acq_rel) == (ending | 1)) QuietFutex::unpark(&inside_);
     const int failed = lock();
     until.end_if_cancelled();
     return failed != 0 ? failed : notified ? 0 : ETIMEDOUT;

@@ -23,8 +23,8 @@
 #include <cstddef>
 #include <cstring>
 
-#include <fairlock/chain.hpp>
-#include <fairlock/element.hpp>
+#include <fairlock/waiting/chain.hpp>
+#include <fairlock/detail/element.hpp>
 #include <fairlock/episode.hpp>
 
 #include "generation.hpp"

@@ -8,7 +8,7 @@
 
 #include <new>
 
-#include <fairlock/fork.hpp>
+#include <fairlock/platform/fork.hpp>
 #include <fairlock/platform/native.hpp>
 #include <fairlock/statistics.hpp>
 
@@ -141,7 +141,8 @@ struct PosixWaiting : Base {
 
   template <class A, Until U>
   static bool park(const A& word, std::uint64_t value, const U& until) {
-    if constexpr (requires { until.until; }) return park_until(word, value, until.until, until.deadline());  // a wait of limited patience
+    // A wait of limited patience.
+    if constexpr (requires { until.until; }) return park_until(word, value, until.until, until.deadline());
     else return park_until(word, value, until, never);
   }
 

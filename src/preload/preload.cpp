@@ -45,7 +45,8 @@ int wait_over_bridge(pthread_mutex_t* mutex, const F& wait) {
     waiters_on_bridge.fetch_sub(1, std::memory_order_relaxed);
     if (mutex != nullptr) OurMutex::of(static_cast<pthread_mutex_t*>(mutex)).lock_again();
   };
-  waiters_on_bridge.fetch_add(1, std::memory_order_relaxed);  // before the mutex is unlocked: whoever has it after us sees that
+  // Before the mutex is unlocked: whoever has it after us sees that.
+  waiters_on_bridge.fetch_add(1, std::memory_order_relaxed);
   glibc::pthread_mutex_lock(&bridge);
   if (const int failed = OurMutex::of(mutex).unlock(true)) {
     off(nullptr);

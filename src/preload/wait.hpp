@@ -67,7 +67,8 @@ class Deferred {
     if (asynchronous) [[unlikely]] glibc::pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &before_);
   }
   ~Deferred() {
-    if (asynchronous) [[unlikely]] glibc::pthread_setcanceltype(before_, nullptr);  // which ends the thread, if that is due
+    // Which ends the thread, if that is due.
+    if (asynchronous) [[unlikely]] glibc::pthread_setcanceltype(before_, nullptr);
   }
   Deferred(const Deferred&) = delete;
   Deferred& operator=(const Deferred&) = delete;

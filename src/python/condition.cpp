@@ -1,5 +1,5 @@
 // Condition: over a Lock or an RLock of ours, or over whatever has acquire() and release().
-#include <fairlock/waiter_line.hpp>
+#include <fairlock/line/notify.hpp>
 
 #include "lock_below.hpp"
 #include "module.hpp"
@@ -34,7 +34,8 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
   LockBelow::Held held;
   bool notified, raised;
   {
-    const Wait wait(reinterpret_cast<PyObject*>(self), PyInterpreterState_Get(), true);  // first: a foreign lock may let others fork
+    // first: a foreign lock may let others fork.
+    const Wait wait(reinterpret_cast<PyObject*>(self), PyInterpreterState_Get(), true);
     Line::Place place(self->line);  // whoever has the lock after us finds us in line
     if (!self->lock.let_go(held)) return Outcome::error;
     const InLine in_line(self->waiting);

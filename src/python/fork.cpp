@@ -1,6 +1,6 @@
 #include "fork.hpp"
 
-#include <fairlock/fork.hpp>
+#include <fairlock/platform/fork.hpp>
 
 #include "algorithm.hpp"
 #include "module.hpp"

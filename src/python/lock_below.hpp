@@ -13,7 +13,8 @@ struct LockBelow {
   Kind kind;
 
   bool set(PyObject* lock, const ModuleState& state);  // false: that is no lock, and an exception is set
-  void mend() const;                                   // in the child of a fork: somebody may have taken it again who is gone
+  // In the child of a fork: somebody may have taken it again who is gone.
+  void mend() const;
   void clear();                                        // finalizers may still call methods: so not null
 
   // Of ours: it is held, or somebody has waited for it.
@@ -33,7 +34,8 @@ struct LockBelow {
   bool let_go(Held& held) const;  // false: an exception is set
   void take_detached(const Held& held, Patience& patience) const;
   void take_attached() const;  // the same, by an attached thread. If a signal handler raises, the exception is set
-  bool hold_again(Held& held) const;  // false: a foreign lock refused, and an exception is set. One that was set before stays
+  // false: a foreign lock refused, and an exception is set. One that was set before stays.
+  bool hold_again(Held& held) const;
 
   // --- its methods ---
 

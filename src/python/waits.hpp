@@ -28,7 +28,8 @@ class Wait {
   const std::uint64_t since;
   Wait* const outer;
   const bool in_line;
-  std::atomic<bool> counted{false};  // by its semaphore, as one that has a permit or will be given one; at times a little too late
+  // By its semaphore, as one that has a permit or will be given one; at times a little too late.
+  std::atomic<bool> counted{false};
 };
 
 struct WaitSeen {

@@ -1,4 +1,4 @@
-// Stepping aside (waiting/aside.hpp): by a few at a time, not near a deadline, and not beside a thread that just computes.
+// Stepping aside (waiting/yield_before_park.hpp): by a few at a time, not near a deadline, and not beside a thread that just computes.
 #include <fairlock/fairlock.hpp>
 
 #include <optional>

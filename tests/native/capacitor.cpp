@@ -44,7 +44,8 @@ void abandoned() {
   SimplyWrapped<Native<>, L, two> lock{};
   static_assert(TimedLock<decltype(lock)> && !TimedLock<SimplyWrapped<Native<>, McsLock<Native<>>, two>>);
   const auto mine = lock.acquire();
-  CHECK(!lock.acquire_until(Deadline{0}));  // passes the capacitor, and leaves the inner lock: a place of the platoon is used up
+  // Passes the capacitor, and leaves the inner lock: a place of the platoon is used up.
+  CHECK(!lock.acquire_until(Deadline{0}));
   CHECK(!lock.acquire_until(Deadline{0}));  // does not get that far: the platoon waits for its owner
   lock.release(mine);
   CHECK(!lock.locked());

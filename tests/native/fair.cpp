@@ -153,7 +153,8 @@ void late_head() {
     second_entered = true;
     lock.release({});
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // if the second has not arrived by now, the loop sees to it
+  // If the second has not arrived by now, the loop sees to it.
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   lock.release({});
   while (P::woken == 0) std::this_thread::yield();
   for (unsigned i = 0; i < (Adapts ? ~0u : 20u) && !second_entered; ++i) {

@@ -1,6 +1,6 @@
 // The child of a fork: the domain is as new, and locks that others were waiting for can be made anew and used.
 #include <fairlock/fairlock.hpp>
-#include <fairlock/fork.hpp>
+#include <fairlock/platform/fork.hpp>
 
 #include <chrono>
 #include <new>

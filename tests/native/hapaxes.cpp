@@ -104,7 +104,8 @@ void overflow(const char* what) {
   check::step("overflow:", what);
   constexpr auto message = "fairlock: hapax: the domain has no hapaxes left";
   const auto near_the_end = [](std::uint64_t blocks_left) {
-    const auto last = ((~std::uint64_t{0} >> 1) >> O.block_bits) / O.lanes;  // the upper half belongs to the table of those who left
+    // The upper half belongs to the table of those who left.
+    const auto last = ((~std::uint64_t{0} >> 1) >> O.block_bits) / O.lanes;
     for (auto& lane : P::domain().lanes) lane.blocks.store(last - blocks_left, order::relaxed);
   };
   // Up to the last block there are values, and none of them is small: nothing has wrapped.

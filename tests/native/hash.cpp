@@ -1,8 +1,8 @@
 // The hash functions: the papers' formulas, every index in range, every slot visited, neighbours on sectors of their own.
 #include <set>
 
-#include <fairlock/domain.hpp>
-#include <fairlock/hash.hpp>
+#include <fairlock/platform/domain.hpp>
+#include <fairlock/detail/hash.hpp>
 
 #include "support/check.hpp"
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include <fairlock/fairlock.hpp>
-#include <fairlock/left.hpp>
+#include <fairlock/line/leavers.hpp>
 
 #include "support/check.hpp"
 

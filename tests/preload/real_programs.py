@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # as pytest doe
 from programs import LOCKS, PROGRAMS
 from programs.trial import attempt
 
-from fairlock import preload
+from fairlock.run import preload
 
 
 def main() -> int:

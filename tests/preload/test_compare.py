@@ -16,10 +16,11 @@ from typing import Any
 import processes
 import pytest
 
-from fairlock import cli, paths, preload
-from fairlock.bench import programs, results, whole
-from fairlock.bench.process import SampleError
-from fairlock.bench.results import Point
+from fairlock import cli, paths
+from fairlock.run import preload
+from fairlock_lab.benchmarks import compare_program, programs, results
+from fairlock_lab.benchmarks.process import SampleError
+from fairlock_lab.benchmarks.results import Point
 
 try:
     LOCKS = preload.locks()
@@ -202,7 +203,7 @@ def test_a_run_that_does_not_end_is_ended(run: Run) -> None:
 
 
 def point(command: str, lock: str = "twa") -> Point:
-    return whole.point_of(lock, None if lock == programs.UNREPLACED else "spin-then-park", {"command": command}, 1.0)
+    return compare_program.point_of(lock, None if lock == programs.UNREPLACED else "spin-then-park", {"command": command}, 1.0)
 
 
 def test_a_lock_that_cannot_be_loaded_is_no_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,7 +212,7 @@ def test_a_lock_that_cannot_be_loaded_is_no_sample(tmp_path: Path, monkeypatch: 
     file.write_text("this is no shared object")
     monkeypatch.setattr(paths, "preload_dir", lambda: tmp_path)
     with pytest.raises(SampleError, match=f"{programs.NOT_LOADED}; .*cannot be preloaded"):
-        whole.run(point("sleep 0.01"))
+        compare_program.run(point("sleep 0.01"))
 
 
 def test_the_loaders_complaint_is_enough() -> None:
@@ -229,7 +230,7 @@ def test_the_loaders_complaint_is_enough() -> None:
 @pytest.mark.parametrize("words", ["env -i sleep 0.4", "sh -c 'sleep 0.1; unset LD_PRELOAD; exec sleep 0.4'"])
 def test_a_lock_that_is_lost_on_the_way_is_no_sample(words: str) -> None:
     with pytest.raises(SampleError, match=programs.NOT_LOADED):
-        whole.run(point(words))
+        compare_program.run(point(words))
 
 
 def test_a_lock_that_is_silently_not_loaded_is_no_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,20 +242,20 @@ def test_a_lock_that_is_silently_not_loaded_is_no_sample(tmp_path: Path, monkeyp
         pytest.skip("no compiler that makes static programs")
     monkeypatch.setattr(programs, "LONG_ENOUGH", 0.2)
     with pytest.raises(SampleError, match=programs.NOT_LOADED):
-        whole.run(point(str(static)))
+        compare_program.run(point(str(static)))
 
 
 def test_objects_of_others_that_cannot_be_preloaded_are_none_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_PRELOAD", "/nowhere/else.so")
-    assert whole.run(point("sleep 0.2"))["preloaded"]
+    assert compare_program.run(point("sleep 0.2"))["preloaded"]
 
 
 def test_glibcs_lock_is_not_another_that_was_preloaded_already(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_PRELOAD", str(preload.library("fair")))
-    assert not whole.run(point("sleep 0.5", programs.UNREPLACED)).get("preloaded")
+    assert not compare_program.run(point("sleep 0.5", programs.UNREPLACED)).get("preloaded")
     monkeypatch.setattr(programs, "environment", lambda point: dict(os.environ))
     with pytest.raises(SampleError, match=programs.NOT_LOADED):
-        whole.run(point("sleep 0.5", programs.UNREPLACED))
+        compare_program.run(point("sleep 0.5", programs.UNREPLACED))
 
 
 @pytest.mark.parametrize(
@@ -301,7 +302,7 @@ def test_a_thread_that_cannot_be_started_leaves_nothing_behind(tmp_path: Path, m
     monkeypatch.setattr(threading.Thread, "start", refuse)
     begin = time.monotonic()
     with pytest.raises(SampleError, match="can't start new thread"):
-        whole.run(point("sleep 100"))
+        compare_program.run(point("sleep 100"))
     assert time.monotonic() - begin < 50  # it was ended, or we would have waited for it
 
 
@@ -370,8 +371,8 @@ def test_a_program_whose_name_is_no_text(tmp_path: Path) -> None:
 
 def test_another_command_is_another_question(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("vl_convert")
-    from fairlock.report import compare
-    from fairlock.report.data import Source
+    from fairlock_lab.reports import compare
+    from fairlock_lab.reports.data import Source
 
     measured(run, tmp_path, "--lock=twa", "--repeat=3", "--", "sleep", "0.01")
     old = Source.read(tmp_path / "r.json")

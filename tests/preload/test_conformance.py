@@ -10,7 +10,7 @@ from pathlib import Path
 import processes
 import pytest
 
-from fairlock import lock_stats, preload
+from fairlock.run import lock_statistics, preload
 
 SOURCES = Path(__file__).parent / "conformance"
 FLAGS = ["-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]
@@ -78,7 +78,7 @@ def test_a_lock_comes_out_as_glibc_does(program: Path, glibc: Outcomes, lock: st
 
 @pytest.mark.parametrize("lock", [preload.GLIBC, preload.DEFAULT_LOCK])
 def test_so_it_does_with_statistics(program: Path, glibc: Outcomes, lock: str, tmp_path: Path) -> None:
-    environment = preload.preloading(lock_stats.library(), preload.environment(lock))
+    environment = preload.preloading(lock_statistics.library(), preload.environment(lock))
     assert outcomes(program, {**environment, "FAIRLOCK_STATS": str(tmp_path / "process")}) == glibc
 
 

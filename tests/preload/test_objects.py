@@ -7,7 +7,9 @@ import re
 import processes
 import pytest
 
-from fairlock import _lab, paths, preload
+from fairlock_lab import _native
+from fairlock import paths
+from fairlock.run import preload
 
 FOR_THE_LAB = {"mcs", "clh", "hemlock", "reciprocating"}
 OBJECTS = sorted(paths.preload_dir().glob("*/*.so"))
@@ -26,7 +28,7 @@ def readelf(*arguments: object) -> str:
 
 
 def test_there_is_one_for_every_preloadable_lock_of_the_catalogue() -> None:
-    preloadable = {lock["name"] for lock in _lab.locks() if lock["preloadable"] and not lock["variation"]}
+    preloadable = {lock["name"] for lock in _native.locks() if lock["preloadable"] and not lock["variation"]}
     assert not preloadable & FOR_THE_LAB
     assert set(preload.locks()) == preloadable | FOR_THE_LAB
 

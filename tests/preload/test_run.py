@@ -18,7 +18,8 @@ from typing import Any
 import processes
 import pytest
 
-from fairlock import elf, paths, preload
+from fairlock.run import elf, preload
+from fairlock import paths
 
 ROOT = Path(__file__).resolve().parents[2]
 FAIRLOCK = str(Path(sys.executable).with_name("fairlock"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import processes
 import pytest
 
-from fairlock import preload
+from fairlock.run import preload
 
 SOURCES = Path(__file__).parent
 

@@ -16,7 +16,8 @@ from typing import Any
 import processes
 import pytest
 
-from fairlock import lock_stats, paths, preload, symbols
+from fairlock.run import lock_statistics, preload, symbols
+from fairlock import paths
 
 SOURCES = Path(__file__).parent / "stats"
 LOCKS = [preload.GLIBC, "twa", "fair", "hapax-vw"]
@@ -52,7 +53,7 @@ class Runs:
         """Return the documents of all processes, children before their parents."""
         self.folder.mkdir()
         base = preload.environment(lock, base={**os.environ, **environment})
-        settings = {**preload.preloading(lock_stats.library(), base), "FAIRLOCK_STATS": str(self.folder / "out")}
+        settings = {**preload.preloading(lock_statistics.library(), base), "FAIRLOCK_STATS": str(self.folder / "out")}
         done = processes.run([str(word) for word in command], env=settings)
         assert done.returncode >= 0 or "kill" in command, done.stderr
         self.status, self.output = done.returncode, done.stdout
@@ -73,7 +74,7 @@ def lock(request: pytest.FixtureRequest) -> str:
 
 def named(process: Document, symbol: str) -> Document:
     """Return the one object of that name."""
-    lock_stats.resolve([process])
+    lock_statistics.resolve([process])
     (found,) = [one for one in process["objects"] if one["symbol"] == symbol]
     return dict(found)
 
@@ -116,15 +117,15 @@ def test_what_is_exported_has_a_name_without_tools(
     monkeypatch.setenv("PATH", str(tmp_path))
     assert named(process, "calm")["acquisitions"] == 1
     (unknown,) = [one for one in process["objects"] if one["symbol"] is None]
-    assert lock_stats.describe(unknown) == f"contended-rdynamic+{unknown['offset']}"
+    assert lock_statistics.describe(unknown) == f"contended-rdynamic+{unknown['offset']}"
 
 
 def test_a_stripped_program_gets_no_wrong_names(build: Build, runs: Runs) -> None:
     (process,) = runs(build("contended", "-s"))
-    lock_stats.resolve([process])
+    lock_statistics.resolve([process])
     assert [one["symbol"] for one in process["objects"]] == [None] * 3
     for site in (site for one in process["objects"] for site in one["call_sites"]):
-        assert lock_stats.describe(site) == f"contended-s+{site['offset']}"
+        assert lock_statistics.describe(site) == f"contended-s+{site['offset']}"
 
 
 def test_waits_are_counted(build: Build, runs: Runs, lock: str) -> None:
@@ -218,7 +219,7 @@ def test_a_constructor_may_wait_for_a_thread_that_locks(build: Build, runs: Runs
 
 def test_a_document_has_these_parts(build: Build, runs: Runs) -> None:
     (process,) = runs(build("contended"))
-    assert (process["format"], process["version"]) == (lock_stats.FORMAT, lock_stats.VERSION)
+    assert (process["format"], process["version"]) == (lock_statistics.FORMAT, lock_statistics.VERSION)
     waits = {"contended", "abandoned", "waited_ns", "longest_ns", "parks", "hand_overs"}
     place = {"address", "module", "offset", "symbol"}
     totals = {"format", "version", "pid", "parent", "command", "lock", "waiting", "threads", "uncounted", "left_out"}
@@ -235,7 +236,7 @@ def test_a_document_has_these_parts(build: Build, runs: Runs) -> None:
 
 def test_the_object_needs_libc_alone() -> None:
     def readelf(option: str) -> list[list[str]]:
-        command = ["readelf", "-W", option, str(lock_stats.library())]
+        command = ["readelf", "-W", option, str(lock_statistics.library())]
         done = processes.run(command, check=True)
         return [line.split() for line in done.stdout.splitlines()]
 
@@ -409,7 +410,7 @@ def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
 def test_without_statistics_nothing_is_preloaded_for_them() -> None:
     for lock in LOCKS:
         assert "stats.so" not in preload.environment(lock, base={}).get("LD_PRELOAD", "")
-    assert paths.preload_dir() / "stats.so" == lock_stats.library()
+    assert paths.preload_dir() / "stats.so" == lock_statistics.library()
 
 
 def test_a_file_that_cannot_be_written_is_told_before_or_leaves_the_status(tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ namespace {
 struct Turn {
   std::string name;
   bool oversubscribes;
-  std::function<std::uint64_t(unsigned threads, std::chrono::milliseconds time, unsigned seed)> run;  // returns episodes
+  // Returns episodes.
+  std::function<std::uint64_t(unsigned threads, std::chrono::milliseconds time, unsigned seed)> run;
 };
 
 template <class T, class P>

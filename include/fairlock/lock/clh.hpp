@@ -15,7 +15,7 @@
 // at it, because by then it may be a node of another lock, or freed. So a try too stands in line, for a moment.
 #pragma once
 
-#include <fairlock/element.hpp>
+#include <fairlock/detail/element.hpp>
 #include <fairlock/episode.hpp>
 
 namespace fairlock {

@@ -2,14 +2,14 @@
 // that wait sleep in a FIFO line. While the lock is saturated, newcomers pass the first in line at most `quota` times
 // and for about `patience`. While it is not, the lock stays out of the scheduler's way. In Python, this is Lock().
 //
-//   line_   one permit, the lock itself, and the threads that wait for it (fair_line.hpp)
+//   line_   one permit, the lock itself, and the threads that wait for it (line/fair.hpp)
 //
 // Strict FIFO costs a context switch for each admission when threads outnumber processors; here one switch pays for up
 // to quota admissions.
 #pragma once
 
 #include <fairlock/episode.hpp>
-#include <fairlock/fair_line.hpp>
+#include <fairlock/line/fair.hpp>
 
 namespace fairlock {
 inline namespace v0 {

@@ -13,8 +13,8 @@
 #pragma once
 
 #include <fairlock/episode.hpp>
-#include <fairlock/layout.hpp>
-#include <fairlock/lock/hapax_slots.hpp>
+#include <fairlock/detail/layout.hpp>
+#include <fairlock/detail/hapax_slots.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -33,7 +33,8 @@ struct HapaxOptions {
   AfterCollision after_collision = AfterCollision::nothing;
   Notify notify = Notify::always;
   bool early_fetch = false;  // look at depart_ before the arrival's atomic
-  unsigned looks = 4;        // at depart_, before a waiter turns to its slot; with few threads that is a line less to move
+  // At depart_, before a waiter turns to its slot; with few threads that is a line less to move.
+  unsigned looks = 4;
   Layout layout = Layout::together;
 };
 

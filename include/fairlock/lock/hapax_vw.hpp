@@ -8,11 +8,11 @@
 //
 //   unlocked: arrive_ == depart_
 //
-// How a waiter waits in its slot, and what it does when another has it, is in hapax_visible.hpp.
+// How a waiter waits in its slot, and what it does when another has it, is in detail/hapax_visible_slots.hpp.
 #pragma once
 
 #include <fairlock/episode.hpp>
-#include <fairlock/lock/hapax_visible.hpp>
+#include <fairlock/detail/hapax_visible_slots.hpp>
 
 namespace fairlock {
 inline namespace v0 {

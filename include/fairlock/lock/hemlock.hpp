@@ -8,7 +8,7 @@
 
 #include <type_traits>
 
-#include <fairlock/element.hpp>
+#include <fairlock/detail/element.hpp>
 #include <fairlock/episode.hpp>
 
 namespace fairlock {

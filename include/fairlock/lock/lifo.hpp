@@ -9,7 +9,7 @@
 // Only the owner pops, so the top that it read can be covered by pushes but never replaced: no ABA.
 #pragma once
 
-#include <fairlock/element.hpp>
+#include <fairlock/detail/element.hpp>
 #include <fairlock/episode.hpp>
 
 namespace fairlock {

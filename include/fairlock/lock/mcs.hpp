@@ -9,7 +9,7 @@
 // (Scott 2002).
 #pragma once
 
-#include <fairlock/element.hpp>
+#include <fairlock/detail/element.hpp>
 #include <fairlock/episode.hpp>
 
 namespace fairlock {

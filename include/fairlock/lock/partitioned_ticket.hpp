@@ -8,7 +8,7 @@
 #pragma once
 
 #include <fairlock/episode.hpp>
-#include <fairlock/layout.hpp>
+#include <fairlock/detail/layout.hpp>
 
 namespace fairlock {
 inline namespace v0 {

@@ -11,7 +11,7 @@
 // as the kernel does when its nodes run out: by trying until the whole word is free.
 #pragma once
 
-#include <fairlock/domain.hpp>
+#include <fairlock/platform/domain.hpp>
 #include <fairlock/episode.hpp>
 
 namespace fairlock {

@@ -12,7 +12,7 @@
 // one, so each other thread passes a waiter by at most once.
 #pragma once
 
-#include <fairlock/element.hpp>
+#include <fairlock/detail/element.hpp>
 #include <fairlock/episode.hpp>
 
 namespace fairlock {

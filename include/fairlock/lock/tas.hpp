@@ -9,7 +9,7 @@
 #pragma once
 
 #include <fairlock/episode.hpp>
-#include <fairlock/platform.hpp>
+#include <fairlock/platform/platform.hpp>
 
 namespace fairlock {
 inline namespace v0 {

@@ -8,13 +8,13 @@
 //
 //   unlocked: ticket == grant                            in line: ticket - grant - 1
 //
-// `timed` makes the lock one that waiters may leave (line.hpp). Then the release is an RMW and a look at the domain instead of a
+// `timed` makes the lock one that waiters may leave (line/ticket.hpp). Then the release is an RMW and a look at the domain instead of a
 // store; where waiters may sleep a store is not enough anyway, and the lock is always timed.
 #pragma once
 
 #include <fairlock/episode.hpp>
-#include <fairlock/far.hpp>
-#include <fairlock/line.hpp>
+#include <fairlock/waiting/waiting_array.hpp>
+#include <fairlock/line/ticket.hpp>
 
 namespace fairlock {
 inline namespace v0 {

@@ -12,7 +12,7 @@
 #pragma once
 
 #include <fairlock/episode.hpp>
-#include <fairlock/hapax.hpp>
+#include <fairlock/detail/hapax_supply.hpp>
 
 namespace fairlock {
 inline namespace v0 {

@@ -1,12 +1,12 @@
 // TWA: a ticket lock augmented with a waiting array. Near waiters (within `threshold` of the head) watch the grant as in a
-// ticket lock; far ones wait in the domain (far.hpp), so a release invalidates at most `threshold` waiters.
+// ticket lock; far ones wait in the domain (waiting/waiting_array.hpp), so a release invalidates at most `threshold` waiters.
 // (Dice, Kogan 2019; Listing 1.1.)
 //
 //   line_     as in the ticket lock, whose try_acquire is ours too
 //   slot(t)   changes when ticket t turns near; written by the release that admits ticket t - threshold
 #pragma once
 
-#include <fairlock/far.hpp>
+#include <fairlock/waiting/waiting_array.hpp>
 #include <fairlock/lock/ticket.hpp>
 
 namespace fairlock {

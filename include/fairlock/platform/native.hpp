@@ -23,11 +23,11 @@
 #endif
 #include <thread>
 
-#include <fairlock/chain.hpp>
-#include <fairlock/domain.hpp>
-#include <fairlock/hash.hpp>
+#include <fairlock/waiting/chain.hpp>
+#include <fairlock/platform/domain.hpp>
+#include <fairlock/detail/hash.hpp>
 #include <fairlock/platform/sleeping.hpp>
-#include <fairlock/waiting/aside.hpp>
+#include <fairlock/waiting/yield_before_park.hpp>
 #include <fairlock/waiting/park.hpp>
 #include <fairlock/waiting/spin_history.hpp>
 

@@ -2,7 +2,7 @@
 // Natively and on the checker alike, so that what sleeps is what was explored.
 #pragma once
 
-#include <fairlock/chain.hpp>
+#include <fairlock/waiting/chain.hpp>
 
 namespace fairlock {
 inline namespace v0 {

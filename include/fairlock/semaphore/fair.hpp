@@ -2,10 +2,10 @@
 // saturated, newcomers pass the first in line at most `quota` times and for about `patience`, whichever ends first. In
 // Python, this is Semaphore().
 //
-//   line_   the permits, and the threads that wait for one (fair_line.hpp)
+//   line_   the permits, and the threads that wait for one (line/fair.hpp)
 #pragma once
 
-#include <fairlock/fair_line.hpp>
+#include <fairlock/line/fair.hpp>
 #include <fairlock/properties.hpp>
 
 namespace fairlock {

@@ -10,8 +10,8 @@
 
 #include <algorithm>
 
-#include <fairlock/chain.hpp>
-#include <fairlock/line.hpp>
+#include <fairlock/waiting/chain.hpp>
+#include <fairlock/line/ticket.hpp>
 #include <fairlock/properties.hpp>
 
 namespace fairlock {

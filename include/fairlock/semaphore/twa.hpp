@@ -1,5 +1,5 @@
 // TWA semaphore: a ticket semaphore augmented with a waiting array. Near waiters watch the grant, far ones wait in the domain
-// (far.hpp), so a release invalidates at most `threshold` waiters. (Dice, Kogan 2025; Listing 2 of the semaphore paper; with
+// (waiting/waiting_array.hpp), so a release invalidates at most `threshold` waiters. (Dice, Kogan 2025; Listing 2 of the semaphore paper; with
 // Far::chain and threshold 0 Listing 3, and with Far::futex the form that its text describes.)
 //
 //   line_     as in the ticket semaphore, whose try_acquire and value are ours too
@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-#include <fairlock/far.hpp>
+#include <fairlock/waiting/waiting_array.hpp>
 #include <fairlock/semaphore/ticket.hpp>
 
 namespace fairlock {

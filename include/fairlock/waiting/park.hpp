@@ -14,7 +14,7 @@ struct BasicPark : Spin {
 };
 
 // The default wherever a person did not choose. Between two sleeps lie about ten microseconds of system calls and scheduling:
-// a wait that is over sooner than the looks take is worth looking for. Then a few waiters step aside for a while (aside.hpp).
+// a wait that is over sooner than the looks take is worth looking for. Then a few waiters step aside for a while (waiting/yield_before_park.hpp).
 template <class Backend>
 struct BasicSpinThenPark : BasicPark<Backend> {
   static constexpr const char* name = "spin-then-park";

@@ -203,7 +203,8 @@ FAIRLOCK_EXPORT int sem_trywait(sem_t* semaphore) noexcept {
 
 FAIRLOCK_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* at) {
   const auto timed = [&] { return next::sem_timedwait(semaphore, at); };
-  return valid(at) ? wait(semaphore, FAIRLOCK_CALLER, timed) : timed();  // a mistake even if there is nothing to wait for
+  // A mistake even if there is nothing to wait for.
+  return valid(at) ? wait(semaphore, FAIRLOCK_CALLER, timed) : timed();
 }
 
 FAIRLOCK_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* at) {

@@ -31,7 +31,8 @@ namespace {
 constexpr std::uint32_t most = 200;  // objects in a report
 
 constinit char path[4096];      // without the number; empty: no report
-constinit pid_t process = 0;    // whose tallies these are. Not those of a vfork's child, which runs in its parent's memory
+// Whose tallies these are. Not those of a vfork's child, which runs in its parent's memory.
+constinit pid_t process = 0;
 constinit std::atomic<bool> reported{false};
 
 // --- JSON ---
@@ -481,7 +482,8 @@ void begin() {
 void report() {
   if (path[0] == '\0' || getpid() != process || reported.exchange(true, relaxed)) return;
   int cancellable = 0;
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);  // a thread that ends the process may have been cancelled before
+  // A thread that ends the process may have been cancelled before.
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
   const int before = errno;
   write_file();
   errno = before;

@@ -21,7 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <fairlock/hash.hpp>
+#include <fairlock/detail/hash.hpp>
 
 namespace fairlock::stats {
 
@@ -68,7 +68,8 @@ class Table {
         if (tally.object.load(relaxed) == key && tally.site.load(relaxed) == where) [[likely]] return &tally;
       } else if (thread == 0 && tally.thread.compare_exchange_strong(thread, number_, relaxed)) {
         tally.site.store(where, relaxed);
-        tally.object.store(key, std::memory_order_release);  // whoever reads all tallies passes over one without an object
+        // Whoever reads all tallies passes over one without an object.
+        tally.object.store(key, std::memory_order_release);
         return &tally;
       }
     }

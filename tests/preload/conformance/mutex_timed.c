@@ -87,7 +87,8 @@ FOR_EACH_KIND(mutex_timed_in_time, "timed locks return with the mutex if it is u
 
 FOR_EACH_KIND(mutex_timed_almost_for_ever, "a timed lock waits, though its deadline in nanoseconds is more than a number can hold") {
   struct clocked far[] = {{CLOCK_MONOTONIC, {LONG_MAX, 999999999}}, {CLOCK_REALTIME, {LONG_MAX, 999999999}},
-                          {CLOCK_MONOTONIC, {18446744074, 0}},      {CLOCK_REALTIME, {18446744074, 0}}};  // times 10^9: just over 2^64
+                          // Times 10^9: just over 2^64.
+                          {CLOCK_MONOTONIC, {18446744074, 0}},      {CLOCK_REALTIME, {18446744074, 0}}};
   pthread_t threads[4];
   EQUAL(pthread_mutex_lock(mutex), 0);
   for (int i = 0; i != 4; ++i) threads[i] = start(waits_by_clock, &far[i]);

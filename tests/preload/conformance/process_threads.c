@@ -113,7 +113,8 @@ static void lock_at_end(void* rounds) {
   EQUAL(pthread_mutex_lock(mutex), 0);
   ++count;
   EQUAL(pthread_mutex_unlock(mutex), 0);
-  if (rounds != (void*)1) EQUAL(pthread_setspecific(key, (void*)((long)rounds - 1)), 0);  // so that there will be another round
+  // So that there will be another round.
+  if (rounds != (void*)1) EQUAL(pthread_setspecific(key, (void*)((long)rounds - 1)), 0);
 }
 
 static void* has_specific_data(void* rounds) {

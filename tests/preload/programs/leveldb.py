@@ -6,8 +6,8 @@ import json
 
 import processes
 
-from fairlock import preload
-from fairlock.paths import bench_program
+from fairlock.run import preload
+from fairlock_lab.paths import bench_program
 
 from .trial import Program, Trial, demand
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fairlock.bench import rocksdb
+from fairlock_lab.benchmarks import rocksdb
 
 from .trial import Program, Trial, demand, version_of
 

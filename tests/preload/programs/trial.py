@@ -17,10 +17,10 @@ from pathlib import Path
 
 import processes
 
-from fairlock import preload
-from fairlock.bench.process import SampleError, end
-from fairlock.bench.process import run as run_to_end
-from fairlock.bench.programs import maps_of
+from fairlock.run import preload
+from fairlock_lab.benchmarks.process import SampleError, end
+from fairlock_lab.benchmarks.process import run as run_to_end
+from fairlock_lab.benchmarks.programs import maps_of
 
 FAIRLOCK = str(Path(sys.executable).with_name("fairlock"))
 LIMIT = 120.0  # seconds for whatever is run to its end: many times what it takes

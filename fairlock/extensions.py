@@ -1,0 +1,30 @@
+"""What the lab adds to the product, found through entry points: the product itself never imports the lab."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import Any
+
+from fairlock.usage import UsageError
+
+COMMANDS = "fairlock.commands"  # a module with add_arguments(parser) and run(args) for each name
+COMPARE_PROGRAM = "fairlock.compare_program"  # the function behind `fairlock run --lock all`, named "compare"
+
+HOW_TO_GET_THE_LAB = "pip install 'fairlock[lab]' (in a clone: make build, then .venv/bin/fairlock)"
+
+
+def names(group: str) -> list[str]:
+    """Return the names of a group of entry points."""
+    return sorted({point.name for point in metadata.entry_points(group=group)})
+
+
+def load(group: str, name: str, what: str) -> Any:
+    """Return the object of an entry point, or raise UsageError: ``what`` then says what needs the lab."""
+    for point in metadata.entry_points(group=group, name=name):
+        try:
+            return point.load()
+        except ModuleNotFoundError as error:
+            if error.name != "fairlock_lab._native":
+                raise
+            raise UsageError(f"{what} needs the lab's native module, which this installation lacks: make build") from None
+    raise UsageError(f"{what} needs the lab: {HOW_TO_GET_THE_LAB}")

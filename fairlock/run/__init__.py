@@ -1,0 +1,1 @@
+"""``fairlock run`` and ``python -m fairlock``: programs that get other locks without a change."""

@@ -1,0 +1,147 @@
+"""``fairlock run -- program``: run a program with its POSIX mutexes, condition variables and semaphores replaced."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import shlex
+import signal
+import sys
+
+from fairlock.run import lock_statistics, preload, program, python_program
+from fairlock import extensions, paths, table
+from fairlock.usage import UsageError
+
+ALL = "all"
+COMPARING = ("timeout", "measure", "measure_lower", "show", "seed", "report")  # options that are for nothing else
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "fairlock run [option ...] [--] PROGRAM [ARGUMENT ...]"
+    parser.add_argument(
+        "--lock",
+        metavar="NAME",
+        default=preload.DEFAULT_LOCK,
+        help=f"{preload.DEFAULT_LOCK} unless told; {preload.GLIBC} replaces nothing; {ALL}, or a,b,c: compare",
+    )
+    parser.add_argument(
+        "--waiting", metavar="POLICY", default=preload.DEFAULT_WAITING, help=f"{preload.DEFAULT_WAITING} unless told"
+    )
+    parser.add_argument("--python", action="store_true", help="replace the types of Python's threading, too")
+    parser.add_argument("--stats", action="store_true", help="at the end, tell which mutexes were contended, and how")
+    parser.add_argument("--json", metavar="FILE", help="write the statistics or the comparison there, too")
+    parser.add_argument("--print", action="store_true", help="print the command with its environment, to use by hand")
+    parser.add_argument("--list", action="store_true", help="print which locks and waiting policies there are")
+    group = parser.add_argument_group("to compare locks")
+    group.add_argument("--repeat", metavar="N", type=int, help="run the program N times with each (5)")
+    group.add_argument("--timeout", metavar="S", type=float, help="seconds after which a run has failed")
+    group.add_argument("--measure", metavar="REGEX", help="compare a number that the program prints: more is better")
+    group.add_argument("--measure-lower", metavar="REGEX", help="the same, where less is better")
+    group.add_argument("--show", action="store_true", help="print what each run printed")
+    group.add_argument("--seed", metavar="X", type=int, help="of the order (default: another each time)")
+    group.add_argument("--report", metavar="FILE.html", help="make a page of the results")
+    parser.add_argument("command", metavar="PROGRAM ARGUMENT", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+
+
+def run(args: argparse.Namespace) -> int:
+    try:
+        paths.preload_dir()
+    except FileNotFoundError as error:
+        raise UsageError(str(error)) from None
+    if args.list:
+        print(listing())
+        return 0
+    command: list[str] = args.command[1:] if args.command[:1] == ["--"] else args.command
+    several = args.lock == ALL or "," in args.lock or args.repeat is not None
+    refuse_what_does_not_go_together(args, command, several)
+    preload.library(preload.DEFAULT_LOCK, args.waiting)  # is there such a policy? --lock glibc would not ask
+    before = preload.given_environment()
+    if several:
+        locks = chosen(args.lock, args.waiting)
+        prepare(command, python_program.environment(before, args.python), args.python, locks != [preload.GLIBC])
+        repeat = 5 if args.repeat is None else args.repeat
+        compare = extensions.load(extensions.COMPARE_PROGRAM, "compare", "fairlock run with several locks")
+        return int(compare(locks, args.waiting, repeat, command, args))
+
+    environment = python_program.environment(preload.environment(args.lock, args.waiting, before), args.python)
+    if args.stats:
+        environment = preload.preloading(lock_statistics.library(), environment)
+    file = prepare(command, environment, args.python, args.stats or args.lock != preload.GLIBC) if command else ""
+    if args.print:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="surrogateescape")  # names as they are, whatever their encoding
+        print(by_hand(command, environment, before))
+        return 0
+    if args.stats:
+        return lock_statistics.run(command, environment, args.json)
+    return become(file, command, environment)
+
+
+def listing() -> str:
+    rows = [(waiting, ", ".join(preload.locks(waiting))) for waiting in preload.waitings()]
+    return (
+        table.render(("--waiting", "--lock"), rows)
+        + f"\n\nUnless told, --lock {preload.DEFAULT_LOCK} --waiting {preload.DEFAULT_WAITING}. "
+        f"--lock {preload.GLIBC} replaces nothing; --lock {ALL}, or several with commas, compares."
+    )
+
+
+def refuse_what_does_not_go_together(args: argparse.Namespace, command: list[str], several: bool) -> None:
+    if not command and not args.print:
+        raise UsageError(
+            "which program? fairlock run [--lock NAME] [--waiting POLICY] -- PROGRAM [ARGUMENT ...]; "
+            f"locks: {', '.join([preload.GLIBC, *preload.locks()])}; waiting: {', '.join(preload.waitings())}"
+        )
+    if several and (args.stats or args.print):
+        raise UsageError("--stats and --print are for one lock; name it with --lock, and leave out --repeat")
+    if args.repeat is not None and args.repeat < 1:
+        raise UsageError(f"--repeat {args.repeat}: a program is run at least once with each lock; 5 is a beginning")
+    given = [
+        name.replace("_", "-")
+        for name in COMPARING
+        if getattr(args, name) is not None and getattr(args, name) is not False
+    ]
+    if given and not several:
+        raise UsageError(f"--{given[0]} is for a comparison of locks; add --lock all, or --repeat N")
+    if args.json is not None and not several and not args.stats:
+        raise UsageError("--json writes statistics or a comparison; add --stats, or --lock all")
+
+
+def chosen(names: str, waiting: str) -> list[str]:
+    """Return the locks that a list with commas names."""
+    locks = names.split(",")
+    for lock in locks:
+        if lock not in (preload.GLIBC, ALL):
+            preload.library(lock, waiting)
+    return [preload.GLIBC, *preload.locks(waiting)] if ALL in locks else locks
+
+
+def prepare(command: list[str], environment: dict[str, str], python: bool, replaced: bool) -> str:
+    """Return the file to start; raise UsageError if it cannot be started, or what is asked for would not happen."""
+    steps = program.steps(command, environment)
+    if replaced:
+        program.check(steps[-1], preload.library(preload.DEFAULT_LOCK))
+    program.check_loader(steps[-1])
+    if python:
+        python_program.check(steps, environment)
+    return steps[0].file
+
+
+def by_hand(command: list[str], environment: dict[str, str], before: dict[str, str]) -> str:
+    changed = [name for name in ("LD_PRELOAD", "PYTHONPATH") if environment.get(name) != before.get(name)]
+    # Nothing, and not '': in `env $(...)` no shell takes the quotes away.
+    settings = [f"{name}={shlex.quote(environment[name]) if environment.get(name) else ''}" for name in changed]
+    return " ".join([*settings, *map(shlex.quote, command)])
+
+
+def become(file: str, command: list[str], environment: dict[str, str]) -> int:
+    """Go on as that program: signals, files and the exit status are its own."""
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and whatever it becomes would
+        signal.signal(number, signal.SIG_DFL)
+    if sys.stdout is not None:  # closed by whoever started us
+        sys.stdout.flush()
+    try:
+        os.execve(file, command, environment)
+    except OSError as error:
+        raise program.NotExecutableError(f"could not start {file}: {error.strerror}") from None

@@ -1,0 +1,294 @@
+"""``fairlock run --stats``: which mutexes of a program were contended, where, and how its threads fared."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from fairlock import paths, signals, table
+from fairlock.run import symbols
+from fairlock.run.program import NotExecutableError
+from fairlock.usage import UsageError
+
+FORMAT = "fairlock-lock-statistics"
+VERSION = 1
+
+KEYS = {
+    *("format", "version", "pid", "command", "lock", "waiting", "threads", "objects", "uncounted"),
+    *("acquisitions", "contended", "abandoned", "waited_ns"),
+}
+ROWS = 10  # of a table
+TABLES = 8  # processes that have one
+
+Document = dict[str, Any]  # of one process, as stats.so writes it, or a part of it: docs/preload.md
+
+
+def library() -> Path:
+    """Return the shared object that counts, or raise UsageError."""
+    file = paths.preload_dir() / "stats.so"
+    if not file.is_file():
+        raise UsageError(f"this installation has no {file}, which --stats needs; `pip install` fairlock anew")
+    return file
+
+
+def run(command: list[str], environment: Mapping[str, str], json_file: str | None) -> int:
+    """Run a program that preloads the library, tell on stderr what it counted, and return the exit status."""
+    if json_file is not None:
+        try:
+            if Path(json_file).is_fifo():
+                raise UsageError(
+                    f"cannot write {json_file}: it is a pipe, and the program would wait until somebody reads it"
+                )
+            Path(json_file).open("a").close()
+        except OSError as error:
+            raise UsageError(f"cannot write {json_file}: {error.strerror}") from None
+    signals.all_as_ctrl_c()  # when the program has ended, and the folder is still there
+    with folder_for_all() as folder:
+        status = wait_for(command, {**environment, "FAIRLOCK_STATS": f"{folder}/process"})
+        processes = collect(Path(folder))
+    resolve(processes)
+    tell(report(processes))
+    if json_file is not None:
+        whole = {"format": FORMAT, "version": VERSION, "command": command, "status": status, "processes": processes}
+        try:
+            Path(json_file).write_text(json.dumps(whole, indent=1) + "\n")
+        except OSError as error:  # the status is the program's all the same
+            tell(f"fairlock: cannot write {json_file}: {error.strerror}")
+    return status
+
+
+def folder_for_all() -> tempfile.TemporaryDirectory[str]:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="fairlock-stats-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise UsageError(f"--stats needs a folder for files, which TMPDIR can name: {error.strerror}") from None
+    if os.geteuid() == 0:
+        Path(folder.name).chmod(0o1777)  # a server that root starts may be somebody else when it ends
+    return folder
+
+
+def tell(text: str) -> None:
+    """Write to stderr, if it takes it: the status is the program's all the same."""
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr)
+
+
+FROM_TERMINAL = {signal.SIGINT, signal.SIGQUIT, signal.SIGWINCH}  # and not SIGHUP: only a session's leader gets that
+NOT_HANDED_ON = {
+    *(signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT),  # stop us, too
+    *(signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP, signal.SIGSYS),  # our own faults
+    signal.SIGCHLD,
+}
+
+
+def wait_for(command: list[str], environment: Mapping[str, str]) -> int:
+    """Run a program as if it had been started in our place, and return the exit status that a shell would see."""
+    # What others send to us is for the program, even what we ignore. What comes from the terminal it gets by itself,
+    # unless it has left our group, and decides what to do.
+    ours = signal.valid_signals() - NOT_HANDED_ON
+    handler = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, children would vanish before we can ask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ours | {signal.SIGCHLD})
+    try:
+        try:
+            # Python ignores these two, and a program would go on to do so.
+            child = os.posix_spawnp(
+                command[0],
+                command,
+                environment,
+                setsigmask=before,
+                setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
+            )
+        except OSError as error:
+            raise NotExecutableError(f"could not start {command[0]}: {error.strerror}") from None
+        while True:
+            got = signal.sigwaitinfo(ours | {signal.SIGCHLD})
+            if got.si_signo == signal.SIGCHLD:
+                ended, status = os.waitpid(child, os.WNOHANG)
+                if ended:
+                    break
+            # What the kernel sends has a positive code.
+            elif got.si_code <= 0 or got.si_signo not in FROM_TERMINAL or os.getpgid(child) != os.getpgrp():
+                os.kill(child, got.si_signo)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGCHLD, handler)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def collect(folder: Path) -> list[Document]:
+    """Return what the processes left behind, the one that waited most first."""
+    found = []
+    with contextlib.suppress(OSError):  # the program may have tidied up
+        for file in folder.iterdir():
+            document = read(file)
+            if isinstance(document, dict) and document.keys() >= KEYS and document["format"] == FORMAT:
+                found.append(document)
+    return sorted(found, key=lambda process: (-process["waited_ns"], -process["acquisitions"], process["pid"]))
+
+
+def read(file: Path) -> object:
+    """Return a document; nothing if its process has not finished it, or the file is somebody else's."""
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        if file.is_file():
+            return json.loads(file.read_text(errors="surrogateescape"))  # of names as they are, whatever their encoding
+    return None
+
+
+# --- names ---
+
+
+def resolve(processes: list[Document]) -> None:
+    """Add what is known of every address: the name of an object, functions and lines of a call site."""
+    objects = [one for process in processes for one in process["objects"]]
+    sites = [site for one in objects for site in one["call_sites"]]
+    for module in {place["module"] for place in chain(objects, sites) if place["module"]}:
+        here = [one for one in objects if one["module"] == module]
+        calls = [site for site in sites if site["module"] == module]
+        named = symbols.names(module, {*map(_offset, here), *map(_call, calls)})
+        found = symbols.frames(module, {*map(_call, calls)}) if calls else {}
+        for one in here:
+            one["symbol"] = named.get(_offset(one), one["symbol"])
+        for site in calls:
+            site["symbol"] = named.get(_call(site), site["symbol"] or "").partition("+0x")[0] or None
+            site["frames"] = [frame._asdict() for frame in found.get(_call(site), [])]
+    for one in objects:
+        one["call_sites"].sort(key=lambda site: -site["waited_ns"])
+
+
+def _offset(place: Document) -> int:
+    return int(place["offset"], 16)
+
+
+def _call(site: Document) -> int:
+    """Return where the call is: before the address to which it returns."""
+    return _offset(site) - 1
+
+
+def describe(place: Document) -> str:
+    """Return what a person calls an object or a call site."""
+    # Of functions that were inlined, the innermost that is not part of C++'s library.
+    for frame in place.get("frames", []):
+        if not frame["function"].startswith(("std::", "__gthread")) or frame is place["frames"][-1]:
+            return f"{frame['function']} ({Path(frame['file']).name}:{frame['line'] or '?'})"
+    if place["symbol"]:
+        return str(place["symbol"])
+    if place["module"]:
+        return f"{Path(place['module']).name}+{place['offset']}"
+    return str(place["address"])
+
+
+# --- what is printed ---
+
+
+def report(processes: list[Document]) -> str:
+    """Return a table for each process that had contention, and of the others a line."""
+    parts = []
+    contended = [process for process in processes if _contended(process)]
+    for process in contended[:TABLES]:
+        parts += [of_process(process), ""]
+    if contended:
+        parts.append(LEGEND)
+    more = contended[TABLES:]
+    if more:
+        parts.append(
+            f"fairlock: {_counted(len(more), 'more process', 'es')} had contention: "
+            f"{_time(_sum(more, 'waited_ns'))} of waiting"
+        )
+    calm = [process for process in processes if not _contended(process)]
+    if calm:
+        parts.append(
+            f"fairlock: {_counted(len(calm), 'process', 'es')} without contention: "
+            f"{_counted(_sum(calm, 'acquisitions'), 'acquisition')}"
+        )
+    return "\n".join(parts) or NOTHING
+
+
+def of_process(process: Document) -> str:
+    lock = process["lock"] if process["waiting"] is None else f"{process['lock']}, {process['waiting']}"
+    command = textwrap.shorten(" ".join(process["command"]), 80, placeholder=" ...") or "a process"
+    parts = [
+        f"fairlock: {command} [{process['pid']}] with {lock}: "
+        f"{_counted(process['threads'], 'thread')}, {_counted(process['acquisitions'], 'acquisition')}, "
+        f"{process['contended']:,} contended, {_time(process['waited_ns'])} of waiting"
+    ]
+    for kind in ("mutex", "semaphore"):
+        listed = [one for one in process["objects"] if one["kind"] == kind and _contended(one)]
+        if listed:
+            parts += ["", render(kind, listed[:ROWS])]
+        if len(listed) > ROWS:
+            parts.append(f"and {len(listed) - ROWS:,} more that were contended")
+    if process["uncounted"]:
+        parts.append(f"fairlock: the table was full: {_counted(process['uncounted'], 'call')} could not be counted")
+    return "\n".join(parts)
+
+
+NOTHING = "fairlock: no statistics: the program was killed by a signal, or became another one, or could not be counted"
+LEGEND = """\
+hand-overs: the thread slept until the lock came to it.
+fairness: the fewest acquisitions of a thread that had to wait, over the most."""
+COLUMNS = ("acquisitions", "contended", "abandoned", "waited", "longest", "parks", "hand-overs", "fairness")
+
+
+def render(kind: str, objects: Iterable[Document]) -> str:
+    """Return the table of one kind of objects."""
+    rows = [
+        [
+            describe(one),
+            _sites(one["call_sites"]),
+            f"{one['acquisitions']:,}",
+            f"{one['contended'] / one['acquisitions']:.2%}" if one["acquisitions"] else None,
+            f"{one['abandoned']:,}",
+            _time(one["waited_ns"]),
+            _time(one["longest_ns"]),
+            _known(one["parks"]),
+            _known(one["hand_overs"]),
+            _fairness(one["fairness"]),
+        ]
+        for one in objects
+    ]
+    return table.render([kind, "where", *COLUMNS], rows, right=COLUMNS)
+
+
+def _sites(sites: list[Document]) -> str:
+    """Return the call site that waited most, and how many others there are."""
+    others = f" and {len(sites) - 1} more" if len(sites) > 1 else ""
+    return f"{describe(sites[0])}{others}"
+
+
+def _fairness(fairness: Document | None) -> str | None:
+    if fairness is None or fairness["threads"] < 2 or fairness["largest"] == 0:
+        return None
+    return f"{fairness['smallest'] / fairness['largest']:.2f}"
+
+
+def _contended(counted: Document) -> bool:
+    return bool(counted["contended"] or counted["abandoned"])
+
+
+def _known(count: int | None) -> str | None:
+    return None if count is None else f"{count:,}"
+
+
+def _time(nanoseconds: int) -> str:
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:,.{0 if nanoseconds >= 100 * size else 1}f} {unit}"
+    return f"{nanoseconds} ns"
+
+
+def _sum(processes: Iterable[Document], key: str) -> int:
+    return sum(process[key] for process in processes)
+
+
+def _counted(number: int, what: str, plural: str = "s") -> str:
+    return f"{number:,} {what}{'' if number == 1 else plural}"

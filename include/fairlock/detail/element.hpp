@@ -1,0 +1,85 @@
+// Elements: the queue nodes and gates that a waiter owns while it waits.
+//
+// PerThread gives every thread one element: nothing to allocate, but only the thread that acquired may release, and it
+// must not arrive again at a lock that it holds. PerEpisode takes an element for each episode from a free list of the
+// thread and gives it back to whichever thread releases, so any thread may.
+//
+// Only take() allocates. Every lock takes its element before it touches its own words, so an acquire
+// that throws std::bad_alloc leaves the lock as it was.
+//
+// give() never allocates, because it is part of release. A thread that has released but never acquired
+// has no list that is freed at its exit, so give() frees the element at once.
+#pragma once
+
+#include <fairlock/platform/platform.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+enum class Elements { per_thread, per_episode };
+
+// What Spares needs of an element: a link for the free list, used only while nobody else knows the element.
+template <Platform P, class T>
+struct Spare {
+  typename P::template plain<T*> next_spare;
+};
+
+// A thread's free list of T. All zero: empty.
+template <class T>
+struct Spares {
+  static constexpr unsigned most = 64;  // a thread that releases what others acquire would collect them without end
+  T* top;
+  unsigned room;  // how many more elements fit; 0 until the list is registered to be freed at thread exit
+};
+
+template <Platform P, class T>
+struct PerEpisode {
+  static T* take() {
+    auto& spares = P::template local<Spares<T>>();
+    if (T* element = spares.top) [[likely]] {
+      spares.top = element->next_spare;
+      ++spares.room;
+      return element;
+    }
+    return create(spares);
+  }
+
+  static void give(T* element) {
+    auto& spares = P::template local<Spares<T>>();
+    if (spares.room == 0) [[unlikely]] return P::destroy(element);
+    element->next_spare = spares.top;
+    spares.top = element;
+    --spares.room;
+  }
+
+ private:
+  [[gnu::noinline]] static T* create(Spares<T>& spares) {
+    T* const element = P::template create<T>();
+    if (spares.room == 0) {
+      spares.room = spares.most;  // before keep(), which may allocate: malloc may use one of our locks
+      P::keep(&free_all, &spares);  // too late in the thread, this calls free_all at once, and room becomes 0 again
+    }
+    return element;
+  }
+
+  static void free_all(void* list) {
+    auto& spares = *static_cast<Spares<T>*>(list);
+    spares.room = 0;
+    while (T* element = spares.top) {
+      spares.top = element->next_spare;
+      P::destroy(element);
+    }
+  }
+};
+
+template <Platform P, class T>
+struct PerThread {
+  static T* take() { return &P::template local<T>(); }
+  static void give(T*) {}
+};
+
+template <Platform P, class T, Elements E>
+using ElementsOf = std::conditional_t<E == Elements::per_thread, PerThread<P, T>, PerEpisode<P, T>>;
+
+}  // namespace v0
+}  // namespace fairlock

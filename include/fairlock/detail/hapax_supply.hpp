@@ -1,0 +1,93 @@
+// Hapaxes: 64-bit values that are used once in the life of a domain.
+//
+// A thread takes them from a block of its own (64K of them unless the domain says otherwise) and goes to the domain's
+// source once a block. Zero is never a hapax. The source has one or several lanes; lane l gives out the blocks whose
+// number is l + 1 modulo the number of lanes, so lanes never meet. (Listing 2 and Listing 4 of the Hapax paper; the
+// assertion in the latter fails on the first block of lane 0, hence the + 1.)
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <fairlock/platform/domain.hpp>
+#include <fairlock/detail/hash.hpp>
+
+namespace fairlock {
+inline namespace v0 {
+
+// What a thread does after its slot turned out to be shared with another waiter's.
+enum class AfterCollision {
+  nothing,
+  new_block,     // drop the rest of the block: the next one falls elsewhere (uses hapaxes up faster)
+  second_block,  // change over to a second block, and back the next time
+};
+
+// A thread's supply. All zero: nothing in hand.
+struct HapaxSupply {
+  std::uint64_t next;           // the next hapax of the block in use; at a multiple of the block size: used up
+  std::uint64_t other;          // the second block's, when AfterCollision::second_block is used
+  std::uint64_t returned;       // a hapax that nobody saw, to be used again
+  std::uint64_t memo_block;     // 1 + the block whose slot is remembered in memo_slot
+  std::uint32_t memo_slot;
+  std::uint32_t memo_salt;
+};
+
+template <Platform P>
+class Hapaxes {
+ public:
+  static std::uint64_t next() {
+    auto& supply = P::template local<HapaxSupply>();
+    for (;;) {
+      const auto hapax = supply.next;
+      if ((hapax & (block_size() - 1)) == 0) [[unlikely]] return refill(supply);
+      if (P::advance(supply.next, hapax)) [[likely]] return hapax;
+    }
+  }
+
+  // The same, but a hapax that came back unseen goes first.
+  static std::uint64_t next_or_returned() {
+    auto& supply = P::template local<HapaxSupply>();
+    if (supply.returned != 0) return std::exchange(supply.returned, 0);
+    return next();
+  }
+
+  static void give_back(std::uint64_t hapax) { P::template local<HapaxSupply>().returned = hapax; }
+
+  static void avoid_collision(AfterCollision what) {
+    auto& supply = P::template local<HapaxSupply>();
+    if (what == AfterCollision::new_block) supply.next = 0;
+    if (what == AfterCollision::second_block) std::swap(supply.next, supply.other);
+  }
+
+  static std::uint64_t block_size() { return std::uint64_t{1} << P::options().block_bits; }
+
+ private:
+  [[gnu::noinline]] static std::uint64_t refill(HapaxSupply& supply) {
+    const auto& options = P::options();
+    const unsigned lane = pick(options, supply);
+    const auto given = P::domain().lanes[lane].blocks.fetch_add(1, order::relaxed);
+    const auto block = given * options.lanes + lane + 1;
+    // 2^47 blocks of 64K last for centuries; should they ever run out, a repeated hapax would admit two owners. The upper half of all
+    // values is for other keys of the table of those who left (line/leavers.hpp).
+    if (given >= ((~std::uint64_t{0} >> 1) >> options.block_bits) / options.lanes - 1)
+      P::stop("hapax", "the domain has no hapaxes left: restart the program, or use smaller blocks");
+    const auto hapax = block << options.block_bits;
+    supply.next = hapax + 1;
+    return hapax;
+  }
+
+  static unsigned pick(const DomainOptions& options, const HapaxSupply& supply) {
+    const unsigned mask = options.lanes - 1;
+    switch (options.lane) {
+      case Lane::first: return 0;
+      case Lane::random: return static_cast<unsigned>(P::random()) & mask;
+      case Lane::cpu: return P::cpu() & mask;
+      case Lane::node: return P::node() & mask;
+      case Lane::previous: return mix(supply.next >> options.block_bits) & mask;  // a counter-based random number
+    }
+    return 0;
+  }
+};
+
+}  // namespace v0
+}  // namespace fairlock

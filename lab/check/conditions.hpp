@@ -1,0 +1,202 @@
+// Scenarios of a condition, over a lock of the catalogue.
+//
+//   notify           half of the threads put tokens, each with a notify_one after they let go of the lock; the others take them
+//   notify-all       the first thread opens a round and notifies all; the others wait for the round
+//   notify-timed     the first thread puts tokens, the last takes them, and those in between may give up: they take none, but pass
+//                    on a notification that they got
+//   notify-destroy   as notify-all; the condition is destroyed as soon as all waiters are notified
+//
+// A lost or stolen notification is a deadlock. Beside that: a notification goes to the longest waiter, and to nobody who began to
+// wait after it.
+#pragma once
+
+#include <fairlock/condition.hpp>
+
+#include "check/scenario.hpp"
+
+namespace fairlock::check {
+
+template <class P, class L>
+struct ConditionFixture {
+  // The lock, telling the world who stands where.
+  struct alignas(32) Lock {
+    using Episode = typename L::Episode;
+    static constexpr Properties properties = L::properties;
+    L lock;
+
+    Episode acquire() {
+      World::current().acquiring(0);
+      const Episode episode = lock.acquire();
+      World::current().entered(0);
+      World::current().access(0);
+      return episode;
+    }
+    void release(Episode episode) {
+      World::current().releasing(0);
+      lock.release(episode);
+      World::current().released();
+      World::current().acquiring(condition_number);  // waits for a notification, if anything
+    }
+    bool locked() const { return lock.locked(); }
+  };
+
+  static constexpr unsigned condition_number = 1, most_waits = 12;
+  static constexpr std::uint64_t all = 100;  // so much counts a notify_all
+
+  Lock lock;
+  alignas(32) Condition<P> condition;
+  alignas(32) CheckedMemory::plain<std::uint64_t> tokens;
+  CheckedMemory::tally<std::uint64_t> waiting, gone;
+  CheckedMemory::tally<std::uint64_t> begun, ended;         // notifications
+  CheckedMemory::tally<std::uint64_t> waits;                // that began
+  // Of each: how many notifications had begun when it was notified; 0: not yet.
+  CheckedMemory::tally<std::uint64_t> notified[most_waits];
+
+  static ConditionFixture& at(void* memory) { return *static_cast<ConditionFixture*>(memory); }
+
+  static void construct(void* memory) {
+    new (memory) ConditionFixture;
+    supply_domain();
+  }
+  static void visit(const void* memory, World& world) {
+    const auto& self = *static_cast<const ConditionFixture*>(memory);
+    register_fields(world, self.lock.lock, "");
+    register_fields(world, self.condition, "condition");
+    register_fields(world, CheckedMemory::domain(), "");
+  }
+  static bool in_use(const void* memory) {
+    const auto& self = *static_cast<const ConditionFixture*>(memory);
+    return domain_in_use() || self.lock.locked() || self.condition.waited_for();
+  }
+
+  // --- what every scenario does; not inlined, so that they leave nothing on the stack ---
+
+  template <Until U>
+  [[gnu::noinline]] bool wait(typename L::Episode& episode, const U& until) {
+    const std::uint64_t number = waits, ended_before = ended;
+    if (number == most_waits) World::current().stop(Property::promise, "the scenario waits more often than the checker has room for");
+    waits = number + 1;
+    World::current().acquiring(condition_number);
+    const bool in_time = condition.wait_until(lock, episode, until);
+    if (in_time) check_order(number, ended_before);
+    return in_time;
+  }
+
+  void check_order(std::uint64_t number, std::uint64_t ended_before) {
+    if (begun <= ended_before) World::current().stop(Property::order, "a waiter took a notification that was over before it began to wait");
+    notified[number] = begun;
+    std::uint64_t before = 0;
+    for (unsigned i = 0; i < waits; ++i) {
+      if (notified[i] == 0) continue;
+      if (notified[i] <= before) World::current().stop(Property::order, "a waiter was notified before one that waited longer");
+      ++before;
+    }
+  }
+
+  [[gnu::noinline]] void notify(std::uint64_t most) {
+    begun = begun + most;
+    World::current().releasing(condition_number);
+    condition.notify(most);
+    World::current().released();
+    ended = ended + most;
+  }
+
+  [[gnu::noinline]] void put() {
+    const auto episode = lock.acquire();
+    tokens = tokens + 1;
+    lock.release(episode);
+    notify(1);
+  }
+  [[gnu::noinline]] void take() {
+    auto episode = lock.acquire();
+    while (tokens == 0) wait(episode, Forever{});
+    tokens = tokens - 1;
+    lock.release(episode);
+  }
+
+  // --- the scenarios ---
+
+  static void notify_one(void* memory, unsigned thread, unsigned episodes) {
+    supply_thread(thread);
+    const unsigned threads = World::current().threads(), notifiers = threads / 2;
+    for (unsigned e = 0; e < episodes; ++e) {
+      if (thread >= notifiers) at(memory).take();
+      else for (unsigned i = thread; i < threads - notifiers; i += notifiers) at(memory).put();
+    }
+  }
+
+  static void notify_all(void* memory, unsigned thread, unsigned episodes) {
+    supply_thread(thread);
+    for (unsigned e = 1; e <= episodes; ++e) at(memory).round(thread, e);
+  }
+  [[gnu::noinline]] void round(unsigned thread, unsigned number) {
+    auto episode = lock.acquire();
+    if (thread == 0) tokens = number;
+    else while (tokens < number) wait(episode, Forever{});
+    lock.release(episode);
+    if (thread == 0) notify(all);
+  }
+
+  static void timed(void* memory, unsigned thread, unsigned episodes) {
+    supply_thread(thread);
+    for (unsigned e = 0; e < episodes; ++e) {
+      if (thread == 0) at(memory).put();
+      else if (thread + 1 == World::current().threads()) at(memory).take();
+      else at(memory).wait_a_while();
+    }
+  }
+  [[gnu::noinline]] void wait_a_while() {
+    auto episode = lock.acquire();
+    bool notified = false;
+    while (tokens == 0 && (notified = wait(episode, Deadline{1}))) {}
+    if (notified) notify(1);
+    lock.release(episode);
+  }
+
+  static void destroy(void* memory, unsigned thread, unsigned) {
+    supply_thread(thread);
+    at(memory).destroying(thread);
+  }
+  [[gnu::noinline]] void destroying(unsigned thread) {
+    const unsigned waiters = World::current().threads() - 1;
+    auto episode = lock.acquire();
+    if (thread == 0) {
+      const bool all_wait = waiting == waiters;
+      tokens = 1;
+      lock.release(episode);
+      notify(all);
+      if (!all_wait) World::current().destroyed(condition_number);  // whoever comes later sees that it need not wait
+      return;
+    }
+    if (tokens == 0) {
+      waiting = waiting + 1;
+      do wait(episode, Forever{});
+      while (tokens == 0);
+      gone = gone + 1;
+    }
+    const bool last = gone == waiters;
+    lock.release(episode);
+    if (last) World::current().destroyed(condition_number);
+  }
+
+  static Program program(Scenario scenario, std::uint32_t, const DomainOptions&) {
+    Program p;
+    p.construct = &construct;
+    p.visit = &visit;
+    p.locked = &in_use;
+    p.fixture_size = sizeof(ConditionFixture);
+    static_assert(sizeof(Condition<P>) <= sizeof(Lock));
+    p.lock_size = sizeof(Lock);  // the condition is the second lock, to the world
+    p.locks = 2;
+    p.waits_for_deadlines = true;
+    switch (scenario) {
+      case Scenario::notify_all: p.body = &notify_all; break;
+      case Scenario::notify_timed: p.body = &timed; break;
+      case Scenario::notify_destroy: p.body = &destroy; break;
+      default: p.body = &notify_one;
+    }
+    return p;
+  }
+};
+
+}  // namespace fairlock::check

@@ -1,0 +1,76 @@
+#include "check/fiber.hpp"
+
+#include <cstring>
+
+#ifdef __APPLE__
+#define SYMBOL(name) "_" name
+#else
+#define SYMBOL(name) name
+#endif
+
+#if defined(__x86_64__)
+
+asm(".text\n"
+    ".globl " SYMBOL("fairlock_switch") "\n"
+    SYMBOL("fairlock_switch") ":\n"
+    "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
+    "  movq %rsp, (%rdi)\n"
+    "  movq %rsi, %rsp\n"
+    "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
+    "  ret\n"
+    // The first switch to a fiber lands here, with the entry in rbx and its argument in r12.
+    SYMBOL("fairlock_start") ":\n"
+    "  movq %r12, %rdi\n"
+    "  call *%rbx\n"
+    "  ud2\n");
+extern "C" void fairlock_start();
+
+namespace fairlock::check {
+
+void* Fiber::prepare(void (*entry)(void*), void* argument) {
+  void* frame[] = {nullptr, nullptr, nullptr, argument, reinterpret_cast<void*>(entry), nullptr,
+                   // r15 r14 r13 r12 rbx rbp, return address; padding.
+                   reinterpret_cast<void*>(&fairlock_start), nullptr, nullptr};
+  std::byte* const sp = top() - sizeof frame;
+  std::memcpy(sp, frame, sizeof frame);
+  return sp;
+}
+
+}  // namespace fairlock::check
+
+#elif defined(__aarch64__)
+
+asm(".text\n"
+    ".globl " SYMBOL("fairlock_switch") "\n"
+    SYMBOL("fairlock_switch") ":\n"
+    "  sub sp, sp, #160\n"
+    "  stp x19, x20, [sp, #0]\n  stp x21, x22, [sp, #16]\n  stp x23, x24, [sp, #32]\n  stp x25, x26, [sp, #48]\n"
+    "  stp x27, x28, [sp, #64]\n  stp x29, x30, [sp, #80]\n  stp d8, d9, [sp, #96]\n  stp d10, d11, [sp, #112]\n"
+    "  stp d12, d13, [sp, #128]\n  stp d14, d15, [sp, #144]\n"
+    "  mov x9, sp\n  str x9, [x0]\n  mov sp, x1\n"
+    "  ldp x19, x20, [sp, #0]\n  ldp x21, x22, [sp, #16]\n  ldp x23, x24, [sp, #32]\n  ldp x25, x26, [sp, #48]\n"
+    "  ldp x27, x28, [sp, #64]\n  ldp x29, x30, [sp, #80]\n  ldp d8, d9, [sp, #96]\n  ldp d10, d11, [sp, #112]\n"
+    "  ldp d12, d13, [sp, #128]\n  ldp d14, d15, [sp, #144]\n"
+    "  add sp, sp, #160\n"
+    "  ret\n"
+    SYMBOL("fairlock_start") ":\n"
+    "  mov x0, x20\n"
+    "  blr x19\n"
+    "  brk #1\n");
+extern "C" void fairlock_start();
+
+namespace fairlock::check {
+
+void* Fiber::prepare(void (*entry)(void*), void* argument) {
+  void* frame[20] = {reinterpret_cast<void*>(entry), argument};
+  frame[11] = reinterpret_cast<void*>(&fairlock_start);  // x30
+  std::byte* const sp = top() - sizeof frame;
+  std::memcpy(sp, frame, sizeof frame);
+  return sp;
+}
+
+}  // namespace fairlock::check
+
+#else
+#error "fairlock's checker switches stacks itself, and knows x86-64 and aarch64 only"
+#endif

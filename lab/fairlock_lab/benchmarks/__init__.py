@@ -1,0 +1,1 @@
+"""The benchmarks: what can be measured, in which order, and what the results say."""

@@ -1,0 +1,118 @@
+"""Choices of several workloads that answer one question together: ``short`` and ``targets``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairlock_lab.benchmarks.plan import Wish, points_of
+from fairlock_lab.benchmarks.results import Point
+from fairlock_lab.benchmarks.roster import Roster
+from fairlock_lab.benchmarks.workloads import FIFO_LOCKS, NO_LOCK, SEMAPHORES, TICKETS_AND_MCS, WORKLOADS
+from fairlock.usage import UsageError
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a workload: its config, these locks (references too), and for how long."""
+
+    workload: str
+    config: str
+    locks: tuple[str, ...]
+    threads: tuple[int, ...]  # empty: the config's
+    seconds: float
+    runs: int
+    hogs: int = 0
+    waiting: tuple[str, ...] = ()  # how their waiters wait, if not as the workload says
+
+
+@dataclass(frozen=True)
+class Composite:
+    title: str
+    pieces: tuple[Piece, ...]
+    warm_up: float = 0.1
+    folder: str | None = None  # results and report go there unless the command line names files
+
+
+# --- short ---
+
+CROWD_LOCKS = ("fair", "twa", "hapax", "mcs", "pthread-mutex", "pthread-mutex-pi", "absl", "nsync")
+UNCONTENDED_LOCKS = (*CROWD_LOCKS, "ck-ticket", "ck-mcs")  # the last two only spin, which a crowd cannot
+TABLE_LOCKS = (*UNCONTENDED_LOCKS, NO_LOCK)
+FIGURE_LOCKS = ("twa", "hapax", "hapax-vw", "mcs")  # compared in a figure of the papers
+TAXED = ("ticket", "capacitor-ticket", "tts", "capacitor-tts")
+
+SHORT = Composite(
+    "which lock should I use here? A selection of the others, in two to three minutes",
+    (
+        Piece("uncontended", "uncontended", UNCONTENDED_LOCKS, (1,), 0.05, 5),
+        Piece("outside", "pair-100-100", TABLE_LOCKS, (), 0.15, 5),
+        Piece("outside", "crowd-20-1000", (*CROWD_LOCKS, NO_LOCK), (), 0.5, 3),
+        Piece("mutex", "twa", TICKETS_AND_MCS, (1, 2), 0.25, 7),
+        Piece("mutex", "capacitor", TAXED, (1,), 0.2, 5),
+        Piece("mutex", "maximum", FIGURE_LOCKS, (2,), 0.15, 5),
+        Piece("oversubscribed", "oversubscribed", CROWD_LOCKS, (32,), 1.25, 2),
+        Piece("oversubscribed", "oversubscribed", CROWD_LOCKS, (32,), 2.0, 1, hogs=2),
+    ),
+    folder="build/bench",
+)
+
+# --- targets ---
+
+CK_COUNTERPARTS = ("ck-ticket", "ck-mcs", "ck-anderson", "ck-clh")
+AS_SEM_T = ("spin-then-park",)  # whose waiters sleep, so ours do
+CROWD = ("fair", *FIFO_LOCKS, *SEMAPHORES, "pthread-mutex", "pthread-mutex-pi", "sem_t")
+
+TARGETS = Composite(
+    "what the project wants to reach, and whether it does",
+    (
+        Piece(
+            "uncontended",
+            "uncontended",
+            (
+                *("ticket", "mcs", "anderson", "clh", "twa", "hapax", "hapax-vw"),
+                *(*CK_COUNTERPARTS, "pthread-mutex"),
+            ),
+            (1,),
+            0.1,
+            11,
+        ),
+        Piece("uncontended", "uncontended", (*SEMAPHORES, "sem_t"), (1,), 0.1, 11, waiting=AS_SEM_T),
+        Piece("mutex", "maximum", (*FIFO_LOCKS, "ck-ticket"), (2,), 0.25, 9),
+        Piece("semaphore", "semabench", (*SEMAPHORES, "sem_t"), (2,), 0.25, 9, waiting=AS_SEM_T),
+        Piece("oversubscribed", "oversubscribed", (*CROWD, "lifo", "capacitor-lifo"), (32,), 1.25, 3),
+        Piece("oversubscribed", "oversubscribed", CROWD, (32,), 2.5, 5, hogs=2),
+        Piece("oversubscribed", "oversubscribed", ("lifo", "capacitor-lifo/platoon-8"), (8,), 1.25, 3),
+        Piece("overhead", "overhead", (), (1,), 1.0, 5),
+    ),
+)
+
+COMPOSITES: dict[str, Composite] = {"short": SHORT, "targets": TARGETS}
+
+
+def points(composite: Composite, wish: Wish, roster: Roster) -> list[tuple[Point, int]]:
+    """Return the points of all pieces, each with its runs; --locks, --seconds and --runs narrow or widen them."""
+    found: list[tuple[Point, int]] = []
+    for lock in wish.locks:
+        if not any(lock in piece.locks for piece in composite.pieces):
+            known = dict.fromkeys(lock for piece in composite.pieces for lock in piece.locks)
+            raise UsageError(f"{lock} is not measured there; choose from: {', '.join(known)}")
+    for piece in composite.pieces:
+        chosen = tuple(lock for lock in piece.locks if lock in roster.subjects and is_wanted(lock, wish, roster))
+        if piece.locks and not chosen:
+            continue
+        inner = Wish(
+            configs=(piece.config,),
+            locks=chosen,
+            threads=piece.threads,
+            seconds=wish.seconds or piece.seconds,
+            hogs=piece.hogs,
+            waiting=piece.waiting,
+            references=False,
+        )
+        runs = wish.runs or piece.runs
+        found += [(point, runs) for point in points_of(piece.workload, WORKLOADS[piece.workload], inner, roster)]
+    return found
+
+
+def is_wanted(lock: str, wish: Wish, roster: Roster) -> bool:
+    return not wish.locks or lock in wish.locks or (roster.subjects[lock].kind == "reference" and wish.references)

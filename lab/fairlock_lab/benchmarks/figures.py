@@ -1,0 +1,138 @@
+"""Medians and quartiles, and ratios of samples that were taken in the same run.
+
+What slows the whole machine down for a while hurts all samples of a run alike. So a ratio is taken within each run, and
+the figure is the median of these ratios, with the quartiles beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fairlock_lab.benchmarks.results import Metrics, Point, Results, Sample
+
+MOST_OTHER_WORK = 0.1  # of the processors' time; more disturbs threads that have to share them
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A median, and the quartiles between which half of the runs lie."""
+
+    median: float
+    low: float
+    high: float
+    runs: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Figure:
+        ordered = sorted(values)
+        return cls(quantile(ordered, 0.5), quantile(ordered, 0.25), quantile(ordered, 0.75), len(ordered))
+
+    @property
+    def spread(self) -> float:
+        """How far the quartiles are apart, as a share of the median."""
+        return (self.high - self.low) / abs(self.median) if self.median else math.inf if self.high > self.low else 0.0
+
+    def straddles(self, bound: float) -> bool:
+        """Whether the runs lie on both sides of a bound: then chance may have decided."""
+        return self.low < bound < self.high
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """Return the value at that share of the way through sorted values, which may be infinite."""
+    place = share * (len(ordered) - 1)
+    low, high = ordered[math.floor(place)], ordered[math.ceil(place)]
+    return low if low == high else low + (high - low) * (place - math.floor(place))
+
+
+def value_of(metrics: Metrics, measure: str) -> float | None:
+    """Return one number of a sample, by name: ``throughput``, ``perf.cycles``, ``handover.p99`` (nanoseconds)."""
+    if measure == "other_work":  # what the samples of programs may not know
+        return float(metrics.get(measure) or 0.0)
+    key, _, rest = measure.partition(".")
+    found: Any = metrics.get(key)
+    if rest and isinstance(found, Mapping):
+        if rest.startswith("p") and "edges_ns" in found:
+            return percentile(found, float(rest[1:]) / 100)
+        found = found.get(rest)
+    known = isinstance(found, int | float) and not isinstance(found, bool) and math.isfinite(found)
+    return float(found) if known else None
+
+
+def percentile(histogram: Mapping[str, Any], share: float) -> float | None:
+    """Return the value below which that share of a histogram lies; within a bucket, by its geometric place."""
+    edges, counts = histogram["edges_ns"], histogram["counts"]
+    total = sum(counts)
+    if not total:
+        return None
+    wanted, seen = share * total, 0.0
+    for i, count in enumerate(counts):
+        if count and seen + count >= wanted:
+            low, high = max(edges[i], 0.5), max(edges[i + 1], 0.5) if i + 1 < len(edges) else 2 * edges[i]
+            return float(low * (high / low) ** ((wanted - seen) / count))
+        seen += count
+    return float(edges[-1])
+
+
+def calm(sample: Sample) -> bool:
+    """Whether other work left the processors to this sample."""
+    return (value_of(sample.metrics, "other_work") or 0.0) <= MOST_OTHER_WORK
+
+
+class Table:
+    """The samples of one file, by point and run."""
+
+    def __init__(self, results: Results) -> None:
+        self.results = results
+        self.points = results.plan.points
+        self._samples: dict[int, dict[int, Sample]] = {}
+        for sample in results.samples:
+            self._samples.setdefault(sample.point, {})[sample.run] = sample
+
+    def samples(self, point: int) -> list[Sample]:
+        return list(self._samples.get(point, {}).values())
+
+    def find(self, **wanted: object) -> list[int]:
+        """Return the points that have these values and were measured; a tuple means one of these."""
+
+        def fits(point: Point) -> bool:
+            for key, value in wanted.items():
+                have = getattr(point, key)
+                if have not in value if isinstance(value, tuple) else have != value:
+                    return False
+            return True
+
+        return [i for i, point in enumerate(self.points) if i in self._samples and fits(point)]
+
+    def runs(self, *points: int) -> list[int]:
+        """Return the runs that all of these have, without disturbed ones, unless there are no others."""
+        every = [self._samples.get(point, {}) for point in points]
+        runs = sorted(set(every[0]).intersection(*every[1:]))
+        undisturbed = [run for run in runs if all(calm(samples[run]) for samples in every)]
+        return undisturbed or runs
+
+    def disturbed(self, *points: int) -> bool:
+        """Whether other work disturbed one of these in every run."""
+        runs = self.runs(*points)
+        return bool(runs) and not all(calm(self._samples[point][run]) for point in points for run in runs)
+
+    def figure(self, point: int, measure: str) -> Figure | None:
+        values = [value_of(self._samples[point][run].metrics, measure) for run in self.runs(point)]
+        return figure(value for value in values if value is not None)
+
+    def ratio(self, mine: int, theirs: int, measure: str) -> Figure | None:
+        """Return how many times as much the one point has as the other."""
+        found = []
+        for run in self.runs(mine, theirs):
+            ours = value_of(self._samples[mine][run].metrics, measure)
+            other = value_of(self._samples[theirs][run].metrics, measure)
+            if ours is not None and other is not None:
+                found.append(ours / other if other else math.inf if ours else 1.0)
+        return figure(found)
+
+
+def figure(values: Iterable[float]) -> Figure | None:
+    known = list(values)
+    return Figure.of(known) if known else None

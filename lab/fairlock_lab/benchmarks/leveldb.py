@@ -1,0 +1,40 @@
+"""LevelDB's ``readrandom``: ``fairlock_bench`` reads, from a database that is filled once for all samples."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from fairlock_lab.benchmarks import native
+from fairlock_lab.benchmarks.process import GRACE
+from fairlock_lab.benchmarks.programs import filled, shelf
+from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
+from fairlock.usage import UsageError
+
+FILLING = 600.0  # seconds that it may take
+
+
+def missing(point: Point) -> str:
+    """Let the program look for the library: it says which package has it."""
+    try:
+        native.run(point, [point.family, *native.options({**library(point), "version": True})], GRACE)
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+def library(point: Point) -> dict[str, Option]:
+    return {name: value for name, value in point.options.items() if name == "library"}
+
+
+def sample(point: Point, plan: Plan, seed: int) -> Metrics:
+    """Measure once. A database that the user named stays for the next time."""
+    entries = point.options["entries"]
+    folder = Path(str(point.options.get("db", shelf() / f"leveldb-{entries}")))
+
+    def fill(part: Path) -> None:
+        given: dict[str, Option] = {**library(point), "entries": entries, "db": str(part), "fill": True}
+        native.run(point, [point.family, *native.options(given)], FILLING)
+
+    options = {**point.options, "db": str(filled(folder, fill))}
+    return native.sample(replace(point, options=options), plan, seed)

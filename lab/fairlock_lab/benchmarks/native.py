@@ -1,0 +1,96 @@
+"""``fairlock_bench``: where it is, what it can measure, and one sample from a process of its own."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from fairlock_lab.benchmarks import programs
+from fairlock_lab.benchmarks.process import GRACE, SampleError, call
+from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
+from fairlock_lab.benchmarks.roster import Roster
+from fairlock_lab.paths import bench_program
+from fairlock.usage import UsageError
+
+BROKEN, BAD_INPUT = 1, 2  # its exit statuses
+BREACH = "two threads were inside at once"  # what it says of a lock that let them in
+# They leave no choice of lock, or only by preloading.
+WITHOUT_A_LOCK = {"overhead", "invalidation-diameter", *programs.FAMILIES}
+
+
+class BreachError(SampleError):
+    """Two threads were inside at once."""
+
+
+@functools.cache
+def roster() -> Roster:
+    """Ask the program what it has."""
+    status, output, errors = call([str(program()), "list"], GRACE)
+    if status != 0:
+        raise UsageError(f"fairlock_bench does not start ({errors.strip() or status}); build again: make build")
+    return Roster.of(json.loads(output))
+
+
+def program() -> Path:
+    try:
+        return bench_program()
+    except FileNotFoundError as error:
+        raise UsageError(str(error)) from error
+
+
+def missing(point: Point) -> str:
+    """Return what is not there for such a point; what the roster lacks, the plan has refused already."""
+    return ""
+
+
+def arguments(point: Point, plan: Plan, seed: int) -> list[str]:
+    """Return the command line of a sample."""
+    chosen = point.family not in WITHOUT_A_LOCK
+    given: dict[str, Option | None] = {
+        "lock": point.lock if chosen else None,
+        "waiting": point.waiting if chosen else None,
+        "form": point.form,
+        "threads": point.threads,
+        "seconds": point.seconds,
+        "warm-up": plan.warm_up,
+        "seed": seed,
+        "pin": plan.pin,
+        "hogs": point.hogs or None,
+        **point.options,
+    }
+    return [point.family, *options(given)]
+
+
+def options(given: Mapping[str, Option | None]) -> list[str]:
+    found = []
+    for name, value in given.items():
+        if value is True:
+            found.append(f"--{name}")
+        elif value is not None and value is not False:
+            found += [f"--{name}", str(value)]
+    return found
+
+
+def sample(point: Point, plan: Plan, seed: int) -> Metrics:
+    """Measure once, in a process of its own."""
+    limit = plan.warm_up + 2 * point.seconds + GRACE  # a window, and another one with --timed-apart
+    metrics = run(point, arguments(point, plan, seed), limit, programs.environment(point))
+    if point.family in programs.FAMILIES and metrics.get("preloaded") != programs.preloaded(point):
+        raise SampleError(f"{programs.NOT_LOADED}: it says {metrics.get('preloaded')}")
+    return metrics
+
+
+def run(point: Point, words: Sequence[str], limit: float, environment: Mapping[str, str] = os.environ) -> Metrics:
+    """Return what the program prints."""
+    status, output, errors = call([str(program()), *words], limit, env=environment)
+    line = errors.strip().removeprefix("fairlock_bench: ")
+    if status == BAD_INPUT:
+        raise UsageError(f"{point}: {line}")
+    if status != 0:
+        kind = BreachError if status == BROKEN and BREACH in line else SampleError
+        raise kind(f"{line or f'ended with status {status}'} (fairlock_bench {' '.join(words)})")
+    metrics: Metrics = json.loads(output)
+    return metrics

@@ -1,0 +1,1 @@
+"""The model checker: what is explored, and how the results are shown."""

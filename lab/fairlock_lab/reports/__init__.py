@@ -1,0 +1,1 @@
+"""Reports: results as one page with figures, and the comparison of two results files."""

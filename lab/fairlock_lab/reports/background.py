@@ -1,0 +1,90 @@
+"""The parts of the page around the measurement: the papers' claims, what the locks are, and the machine."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from html import escape
+
+from fairlock_lab.benchmarks import claims
+from fairlock_lab.reports.data import Group, Source, locks_of
+from fairlock_lab.reports.markup import facts, more, pill, table
+from fairlock_lab.reports.words import counted
+from fairlock.table import show
+
+PILLS = {claims.REPRODUCED: "good", claims.NOT_REPRODUCED: "bad"}
+
+
+def claims_section(sources: Sequence[Source]) -> str:
+    verdicts = claims.judge([source.results for source in sources])
+    measured = [one for one in verdicts if one.measured]
+    others = [one for one in verdicts if not one.measured]
+    text = claims_table(measured) if measured else '<p class="quiet">None of the papers\' claims was measured here.</p>'
+    many = f"{counted(len(others), 'claim')} that these results cannot decide"
+    rest = more(many, claims_table(others)) if others else ""
+    return f"<h2>What the papers report, and what was measured here</h2>{text}{rest}"
+
+
+def claims_table(verdicts: Sequence[claims.Verdict]) -> str:
+    rows = []
+    for one in verdicts:
+        words = f"{one.papers_words_in_ours[:1].upper()}{one.papers_words_in_ours[1:]}"
+        rows.append(
+            [
+                escape(one.claim),
+                pill(one.verdict, PILLS.get(one.verdict, "")),
+                f"{escape(words)}<small>{escape(one.paper)}</small>",
+                f"{escape(one.measured)}<small>{escape(one.why)}</small>",
+            ]
+        )
+    return table(["claim", "verdict", "what the paper reports", "what was measured here"], rows, kind="stack")
+
+
+def properties_section(groups: Sequence[Group]) -> str:
+    """Return the catalogue, if the lab is there and something of it was measured."""
+    try:
+        from fairlock_lab import entries
+    except ImportError:
+        return ""
+    measured = set(locks_of(groups))
+    tables = []
+    for kind, columns in entries.COLUMNS.items():
+        entries = [entry for entry in entries.entries() if entry["kind"] == kind]
+        if any(entry["name"] in measured for entry in entries):
+            rows = [[escape(show(dict(entry)[key])) for key in columns] for entry in entries]
+            marks = ["measured" if entry["name"] in measured else "" for entry in entries]
+            sizes = [i for i, head in enumerate(columns.values()) if head.split()[-1] == "B"]
+            tables.append(table(list(columns.values()), rows, numbers=sizes, kind="tight", marks=marks))
+    if not tables:
+        return ""
+    legend = "".join(f'<p class="quiet small">{escape(line)}</p>' for line in entries.LEGEND.splitlines()[:2])
+    words = "What each algorithm guarantees and needs, whatever the machine. Those with a dot were measured here."
+    return f"<h2>Properties</h2><p>{words}</p>{''.join(tables)}{legend}"
+
+
+def machine_section(source: Source, *, several: bool) -> str:
+    results, plan = source.results, source.results.plan
+    command = shlex.join(["fairlock", *results.command])
+    again = shlex.join(["fairlock", "bench", "--from", source.path.name])
+    known = {name.replace("_", " "): value for name, value in results.machine.items()}
+    known |= {
+        "measured": day(results.created),
+        "fairlock": results.fairlock,
+        "file": source.path.name,
+        "samples": f"{len(results.samples)} of {len(plan.order)}",
+        "runs": plan.runs,
+        "warm-up": f"{plan.warm_up:g} s",
+        "pinned": "yes" if plan.pin else "no",
+        "seed": plan.seed,
+    }
+    of = f": {source.path.name}" if several else ""
+    return f"""<h2>Machine, and how to repeat it{escape(of)}</h2>
+{facts(known)}
+<p class="quiet small">Measured with</p>
+<pre>{escape(command)}</pre>
+<p class="quiet small">The same plan, order and seeds again</p>
+<pre>{escape(again)}</pre>"""
+
+
+def day(created: str) -> str:
+    return f"{created.replace('T', ' ')[:16]} UTC"

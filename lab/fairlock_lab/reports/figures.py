@@ -1,0 +1,50 @@
+"""Which figures a group has; and figures as files."""
+
+from __future__ import annotations
+
+from fairlock_lab.benchmarks.tables import measures_of
+from fairlock_lab.reports.contest import leading as leading_of
+from fairlock_lab.reports.data import Group
+from fairlock_lab.reports.histograms import histograms
+from fairlock_lab.reports.lines import has_slots, over_slots, over_threads, small_multiples
+from fairlock_lab.reports.measures import MEASURES
+from fairlock_lab.reports.parts import Drawing
+from fairlock_lab.reports.rankings import has_loops, loops, ranking
+from fairlock_lab.reports.style import Spec
+
+BESIDE = ("fairness", "jain")  # what stands beside the leading measure
+IN_HISTOGRAMS = ("handover.p50", "handover.p99")
+ONLY_IF_LISTED = ("processors",)  # every sample has it, but it says something only where threads may sleep
+
+
+def drawings(group: Group) -> list[Drawing]:
+    """Return all figures of a group, the most important first."""
+    if has_loops(group):
+        return [loops(group)]
+    leading = leading_of(group)
+    order = (*BESIDE, *(name for name in MEASURES if name not in BESIDE))
+    listed = measures_of(group.workload, group.config)
+    others = [name for name in order if group.has(name) and name not in (leading, *IN_HISTOGRAMS)]
+    others = [name for name in others if name in listed or name not in ONLY_IF_LISTED]
+    if leading == "ns":  # one thread: the rest says nothing
+        others = []
+    found: list[Drawing] = []
+    if has_slots(group):
+        found.append(over_slots(group))
+    elif len(group.threads) == 1:
+        found += [ranking(group, name) for name in [leading, *others] if name]
+    else:
+        if leading is not None:
+            found.append(over_threads(group, leading, "main"))
+        found += [over_threads(group, name, "side" if name in BESIDE and leading else "half") for name in others]
+        if leading is not None and len(group.series) > 2:
+            found.append(small_multiples(group, leading))
+    return [*found, *histograms(group)]
+
+
+def for_file(drawing: Drawing) -> Spec:
+    """Return the specification with a size and a title of its own."""
+    spec: Spec = {**drawing.spec, "title": drawing.title}
+    if spec.get("width") == "container":
+        spec |= {"width": 620, "height": drawing.tall or spec["height"]}
+    return spec

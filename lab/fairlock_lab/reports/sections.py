@@ -1,0 +1,211 @@
+"""The parts of the page that show what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any
+
+from fairlock_lab.benchmarks.figures import value_of
+from fairlock_lab.benchmarks.compare_program import WORKLOAD as WHOLE_PROGRAM
+from fairlock_lab.reports import compare
+from fairlock_lab.reports.advice import advice
+from fairlock_lab.reports.data import Group, Source
+from fairlock_lab.reports.markup import classes, more, pill, rich, table
+from fairlock_lab.reports.measures import MEASURES
+from fairlock_lab.reports.noise import FEWEST_RUNS
+from fairlock_lab.reports.parts import Drawing, digits
+from fairlock_lab.reports.summary import Win, notes, wins
+from fairlock_lab.reports.words import capital, counted, times
+
+# --- in short ---
+
+
+NOT_RELIABLE = "Do not rely on this: other work disturbed most of the samples. Measure again on an idle machine."
+
+
+def summary_section(sources: Sequence[Source], groups: Sequence[Group]) -> str:
+    found = list(advice(groups))
+    told = "".join(
+        f"<p{classes('aside' if one.kind != 'lock' else '')}>{rich(one.text)}"
+        f'<span class="quiet small where">Measured in {escape(one.where)}.</span></p>'
+        for one in found
+    )
+    if any(one.disturbed for one in found):
+        told = f'<p class="warning">{NOT_RELIABLE}</p>{told}'
+    if not found:
+        told = "<p>Nothing here says which lock to use: no two locks contended for turns.</p>"
+    items = "".join(
+        f"<li{classes('warning' if note.warning else '')}><b>{escape(note.lead)}</b> {rich(note.text)}</li>"
+        for note in notes(sources, groups)
+    )
+    return f"""<div class="card">
+<h2>Which lock should I use here?</h2>
+<div class="advice">{told}</div>
+{winners(wins(groups))}
+<ul class="notes">{items}</ul>
+</div>"""
+
+
+def winners(found: Sequence[Win]) -> str:
+    """Return who won where: alone, with the most threads that have a processor each, and with the most of all."""
+    rows: dict[tuple[str, str], list[Win]] = {}
+    for win in found:
+        rows.setdefault((win.group.slug, win.kind), []).append(win)
+    lines = []
+    for (slug, kind), mine in rows.items():
+        group = mine[0].group
+        regimes: dict[int, Win] = {}
+        for win in mine:
+            regimes[3 if win.threads == 0 else 0 if win.threads == 1 else 2 if win.crowded else 1] = win
+        of = f"<small>{escape(kind)}</small>" if len(group.kinds) > 1 else ""
+        cells = [winner(regimes[i]) if i in regimes else "" for i in range(4)]
+        lines.append([f'<a href="#{slug}">{escape(group.title)}</a>{of}', *cells])
+    heads = ["who won where", "alone", "a CPU for each thread", "more threads than CPUs", "with its own threads"]
+    used = [i for i in range(len(heads)) if any(line[i] for line in lines)]
+    if not used:
+        return ""
+    text = "In brackets: where a ratio lies 95 times of 100, from ratios within the same run."
+    rows_used = [[line[i] for i in used] for line in lines]
+    return f'{table([heads[i] for i in used], rows_used, kind="stack")}<p class="small quiet">{text}</p>'
+
+
+def winner(win: Win) -> str:
+    threads = f" at {win.threads}" if win.threads > 1 else ""
+    words = win.words
+    if win.against is not None and win.against[0] not in words:
+        usual, ratio = win.against
+        words += f"; {times(ratio)} {win.better} {usual}"
+    return f"<b>{escape(win.contest.best)}</b> {escape(win.value)}{threads}<small>{escape(words)}</small>"
+
+
+# --- one group ---
+
+
+def group_section(group: Group, drawings: Sequence[Drawing]) -> str:
+    shown = [drawing for drawing in drawings if not drawing.folded]
+    folded = [drawing for drawing in drawings if drawing.folded]
+    others = more("Other numbers of threads", figures(folded)) if folded else ""
+    return f"""<div class="head"><h2>{escape(group.title)}</h2>
+{"".join(lede(group))}</div>
+{figures(shown)}
+{others}{more("Numbers", numbers(group))}"""
+
+
+def lede(group: Group) -> Iterator[str]:
+    words = []
+    if group.known is not None:
+        workload, config = group.known
+        yield f"<p>{escape(capital(workload.title))}. {escape(capital(config.title))}.</p>"
+        words += [workload.paper] if workload.paper else []
+    words += [f"waiting: {', '.join(group.waiting)}"] if group.waiting else []
+    words += [f"{name}: {value}" for name, value in group.options.items()]
+    if group.workload != WHOLE_PROGRAM:
+        seconds = sorted({point.seconds for point in group.points.values()})
+        words.append(f"windows of {' and '.join(f'{one:g}' for one in seconds)} s")
+    yield f'<p class="quiet small">{escape(capital("; ".join(words)))}.</p>'
+
+
+def figures(drawings: Sequence[Drawing]) -> str:
+    """Return the figures in their places; what would stand alone in a row gets all of it."""
+    places = [str(drawing.place) for drawing in drawings]
+    if "side" not in places:
+        places = ["whole" if place == "main" else place for place in places]
+    halves = [i for i, place in enumerate(places) if place == "half"]
+    if len(halves) % 2:
+        places[halves[-1]] = "whole"
+    return f'<div class="figures">{"".join(map(figure, drawings, places))}</div>'
+
+
+def figure(drawing: Drawing, place: str) -> str:
+    return f"""<figure class="{place}" aria-labelledby="t-{drawing.name}">
+<h3 id="t-{drawing.name}">{escape(drawing.title)}</h3>
+<div class="plot" data-figure="{drawing.name}" role="img" aria-label="{escape(drawing.alt)}"></div>
+<figcaption>{escape(drawing.caption)}</figcaption>
+</figure>
+"""
+
+
+def numbers(group: Group) -> str:
+    """Return the medians and quartiles of a group, for those who want to read them."""
+    measures = [name for name in MEASURES if group.has(name)]
+    rows = []
+    for i, point in group.points.items():
+        cells = []
+        for name in measures:
+            one, write = group.figure(i, name), MEASURES[name].write
+            cells.append(f"{write(one.median)}<small>{write(one.low)} to {write(one.high)}</small>" if one else "")
+        rows.append(
+            [escape(group.labels[i]), str(point.threads or ""), *cells, str(len(group.source.table.samples(i)))]
+        )
+    heads = ["lock", "threads", *(MEASURES[name].title for name in measures), "runs"]
+    return table(heads, rows, numbers=range(1, len(heads)), kind="tight")
+
+
+# --- two files ---
+
+PILLS = {"slower": "bad", "less fair": "bad", "faster": "good", "fairer": "good"}
+
+
+def comparison_section(comparison: compare.Comparison, drawings: Sequence[Drawing]) -> str:
+    old, new = escape(comparison.old.path.name), escape(comparison.new.path.name)
+    changed = [change for change in comparison.changes if change.verdict in PILLS]
+    changed.sort(key=lambda change: not change.regression)
+    others = [f'<li class="warning"><b>Different:</b> {escape(one)}</li>' for one in comparison.differences]
+    if comparison.only:
+        names = f"{counted(len(comparison.only), 'point')}, such as {comparison.only[0]}"
+        others.append(f"<li><b>Not compared:</b> {escape(names)}.</li>")
+    rule = (
+        f"A verdict needs at least {FEWEST_RUNS} runs in each file, and a difference that chance does not explain: not "
+        "among so many comparisons, and not with the noise that is typical of these files."
+    )
+    return f"""<div class="card">
+<h2>{new} against {old}</h2>
+<div class="advice"><p>{escape(comparison.words)}</p></div>
+<p class="quiet small">{rule} The other figures of this page are those of {new}.</p>
+<ul class="notes">{"".join(others)}</ul>
+{changes_table(changed) if changed else ""}
+{figures([one for one in drawings if not one.folded])}
+{more("All comparisons", figures([one for one in drawings if one.folded]) + changes_table(comparison.changes))}
+</div>"""
+
+
+def changes_table(changes: Sequence[compare.Change]) -> str:
+    heads = ["where", "lock", "measure", "old", "new", "change", "95 of 100 times between", "verdict"]
+    rows = []
+    for change in changes:
+        verdict, *cells = compare.cells(change)
+        rows.append([*map(escape, cells), pill(verdict, PILLS.get(verdict, ""))])
+    return table(heads, rows, numbers=(3, 4, 5), kind="stack lines")
+
+
+# --- all samples ---
+
+SAMPLE_MEASURES = (
+    *("throughput", "fairness", "jain", "longest_wait", "ns", "phases", "migrations"),
+    *("score", "cost", "wall", "user", "system", "other_work"),
+)
+
+
+def sample_measures(groups: Sequence[Group]) -> list[str]:
+    return [name for name in SAMPLE_MEASURES if any(group.has(name) for group in groups)]
+
+
+def sample_rows(groups: Sequence[Group]) -> Iterator[list[Any]]:
+    measures = sample_measures(groups)
+    for group in groups:
+        for i in group.numbers:
+            for sample in group.source.table.samples(i):
+                found = [value_of(sample.metrics, name) for name in measures]
+                where = [group.title, group.labels[i], group.points[i].threads, sample.run, sample.seed, sample.at]
+                yield [*where, *(None if value is None else digits(value) for value in found)]
+
+
+def samples_section(groups: Sequence[Group]) -> str:
+    """Return the table without its rows: the page's script adds them for whoever opens it."""
+    names = [name.replace("_", " ") for name in sample_measures(groups)]
+    heads = ["where", "lock", "threads", "run", "seed", "at, s", *names]
+    inside = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
+    many = sum(1 for group in groups for _ in group.samples())
+    whole = f'<div class="scroll tall"><table class="tight"><thead><tr>{inside}</tr></thead></table></div>'
+    return f"<h2>Samples</h2>{more(f'All {many} samples', whole, 'samples')}"
