@@ -45,7 +45,9 @@ def main() -> int:
             return refuse(f"{how} needs an argument: python -m fairlock {how} {'CODE' if how == '-c' else 'MODULE'}")
         case [word, *arguments] if word not in all_commands() and not word.startswith("-"):
             if not word.endswith(".py") and not Path(word).exists():
-                return refuse(f"'{word}' is no command ({', '.join(all_commands())}) and no file; a module is run with -m")
+                return refuse(
+                    f"'{word}' is no command ({', '.join(all_commands())}) and no file; a module is run with -m"
+                )
             return run_program("file", word, arguments)
         case _:
             return call_command()

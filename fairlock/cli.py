@@ -39,7 +39,7 @@ class Parser(argparse.ArgumentParser):
 
 def all_commands() -> dict[str, str]:
     """Return every command with its help. Only the lab's own are known without it."""
-    others = {name: "" for name in extensions.names(extensions.COMMANDS)}
+    others = dict.fromkeys(extensions.names(extensions.COMMANDS), "")
     return {**LAB_COMMANDS, **others, **{name: text for name, (_, text) in COMMANDS.items()}}
 
 

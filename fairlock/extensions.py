@@ -26,5 +26,7 @@ def load(group: str, name: str, what: str) -> Any:
         except ModuleNotFoundError as error:
             if error.name != "fairlock_lab._native":
                 raise
-            raise UsageError(f"{what} needs the lab's native module, which this installation lacks: make build") from None
+            raise UsageError(
+                f"{what} needs the lab's native module, which this installation lacks: make build"
+            ) from None
     raise UsageError(f"{what} needs the lab: {HOW_TO_GET_THE_LAB}")

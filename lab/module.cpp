@@ -150,9 +150,11 @@ struct Request {
     scenario = *found;
     if (threads < 1 || threads > max_threads) throw nb::value_error("threads: 1 to 4");
     if (episodes < 1 || episodes > 8) throw nb::value_error("episodes: 1 to 8");
-    if (slots < 1 || slots > CheckedMemory::max_slots || (slots & (slots - 1)) != 0) throw nb::value_error("slots: 1, 2 or 4");
+    if (slots < 1 || slots > CheckedMemory::max_slots || (slots & (slots - 1)) != 0)
+      throw nb::value_error("slots: 1, 2 or 4");
     if (memory_name != "sc" && memory_name != "weak") throw nb::value_error("memory: sc or weak");
-    if (const auto why = subject->refuses(scenario, threads)) throw nb::value_error((std::string(subject->name) + ": " + std::string(*why)).c_str());
+    if (const auto why = subject->refuses(scenario, threads))
+      throw nb::value_error((std::string(subject->name) + ": " + std::string(*why)).c_str());
     config.threads = threads;
     config.episodes = episodes;
     config.slots = slots;
@@ -166,7 +168,8 @@ struct Request {
 
 nb::dict verdict(const Violation& violation) {
   nb::dict d;
-  d["property"] = violation.property == Property::none ? nb::none() : nb::object(nb::str(check::name_of(violation.property)));
+  d["property"] =
+      violation.property == Property::none ? nb::none() : nb::object(nb::str(check::name_of(violation.property)));
   d["what"] = violation.what;
   return d;
 }
@@ -174,8 +177,8 @@ nb::dict verdict(const Violation& violation) {
 // One exploration. `run` and `traces` let other Python threads run; they may watch `states` and call `cancel`.
 class Check {
  public:
-  Check(std::string_view name, std::string_view scenario, unsigned threads, unsigned episodes, unsigned slots, std::string_view memory,
-        std::string_view mutant, std::uint64_t max_states)
+  Check(std::string_view name, std::string_view scenario, unsigned threads, unsigned episodes, unsigned slots,
+        std::string_view memory, std::string_view mutant, std::uint64_t max_states)
       : request_(name, scenario, threads, episodes, slots, memory, mutant), max_states_(max_states) {}
 
   nb::dict run() {
@@ -219,11 +222,13 @@ class Check {
   Progress progress_;
 };
 
-nb::dict replay_schedule(std::string_view name, std::string_view scenario, unsigned threads, unsigned episodes, unsigned slots,
-                         std::string_view memory, std::string_view mutant, const std::string& schedule) {
+nb::dict replay_schedule(std::string_view name, std::string_view scenario, unsigned threads, unsigned episodes,
+                         unsigned slots, std::string_view memory, std::string_view mutant,
+                         const std::string& schedule) {
   const Request request(name, scenario, threads, episodes, slots, memory, mutant);
   std::vector<Step> steps;
-  if (!parse(schedule, steps)) throw nb::value_error("a schedule is letters A to D, each with an optional number: AAB1C");
+  if (!parse(schedule, steps))
+    throw nb::value_error("a schedule is letters A to D, each with an optional number: AAB1C");
   const Replay replayed = replay(request.program(), request.config, steps);
   if (!replayed.problem.empty()) throw nb::value_error(replayed.problem.c_str());
   nb::dict d = verdict(replayed.violation);
@@ -293,7 +298,8 @@ nb::list run_litmus() {
 
 nb::dict explain_lock(std::string_view name) {
   const Subject* const subject = find_subject(name);
-  if (subject == nullptr || subject->refuses(Scenario::rounds, 2)) throw nb::value_error(("unknown lock '" + std::string(name) + "'").c_str());
+  if (subject == nullptr || subject->refuses(Scenario::rounds, 2))
+    throw nb::value_error(("unknown lock '" + std::string(name) + "'").c_str());
   const Story story = explain(*subject);
   nb::dict d;
   nb::list fields, moments;
@@ -329,12 +335,14 @@ NB_MODULE(_native, m) {
   m.def("mutants", &list_mutants, "The planted bugs.");
   m.def("litmus", &run_litmus, "The memory models, held against what is known of them.");
   m.def("explain", &explain_lock, nb::arg("name"), "A contended scenario, step by step.");
-  m.def("replay", &replay_schedule, nb::arg("name"), nb::arg("scenario"), nb::arg("threads"), nb::arg("episodes"), nb::arg("slots"),
-        nb::arg("memory"), nb::arg("mutant"), nb::arg("schedule"), "Follow one schedule; ValueError if it is of another scenario.");
+  m.def("replay", &replay_schedule, nb::arg("name"), nb::arg("scenario"), nb::arg("threads"), nb::arg("episodes"),
+        nb::arg("slots"), nb::arg("memory"), nb::arg("mutant"), nb::arg("schedule"),
+        "Follow one schedule; ValueError if it is of another scenario.");
   nb::class_<Check>(m, "Check", "One exploration.")
-      .def(nb::init<std::string_view, std::string_view, unsigned, unsigned, unsigned, std::string_view, std::string_view, std::uint64_t>(),
-           nb::arg("name"), nb::arg("scenario") = "rounds", nb::arg("threads") = 2, nb::arg("episodes") = 1, nb::arg("slots") = 1,
-           nb::arg("memory") = "sc", nb::arg("mutant") = "", nb::arg("max_states") = 100'000'000)
+      .def(nb::init<std::string_view, std::string_view, unsigned, unsigned, unsigned, std::string_view,
+                    std::string_view, std::uint64_t>(),
+           nb::arg("name"), nb::arg("scenario") = "rounds", nb::arg("threads") = 2, nb::arg("episodes") = 1,
+           nb::arg("slots") = 1, nb::arg("memory") = "sc", nb::arg("mutant") = "", nb::arg("max_states") = 100'000'000)
       .def("run", &Check::run)
       .def("traces", &Check::traces, nb::arg("reduce"))
       .def("cancel", &Check::cancel)

@@ -7,7 +7,10 @@ int main() {
   fairlock::mutex<"twa"> mutex;  // FIFO; any name of `fairlock list`
   long count = 0;
   auto work = [&] {
-    for (int i = 0; i < 100'000; ++i) { std::scoped_lock guard(mutex); ++count; }
+    for (int i = 0; i < 100'000; ++i) {
+      std::scoped_lock guard(mutex);
+      ++count;
+    }
   };
   std::thread a(work), b(work);
   a.join(), b.join();

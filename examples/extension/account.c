@@ -12,31 +12,30 @@
 #include <Python.h>
 #include <fairlock/python.h>
 
-static const fairlock_api *fairlock;
+static const fairlock_api* fairlock;
 static long the_balance; /* the lock protects it */
 
-static int is_lock(PyObject *object) {
+static int is_lock(PyObject* object) {
   if (fairlock->check(object)) return 1;
   PyErr_SetString(PyExc_TypeError, "expected a lock of fairlock");
   return 0;
 }
 
-static PyObject *deposit(PyObject *module, PyObject *args) {
-  PyObject *lock;
+static PyObject* deposit(PyObject* module, PyObject* args) {
+  PyObject* lock;
   long times;
   (void)module;
   if (!PyArg_ParseTuple(args, "Ol:deposit", &lock, &times) || !is_lock(lock)) return NULL;
   Py_BEGIN_ALLOW_THREADS /* the caller's reference keeps the lock alive */
-  for (long i = 0; i < times; ++i) {
+      for (long i = 0; i < times; ++i) {
     fairlock->acquire_detached(lock, -1);
     ++the_balance;
     fairlock->release_detached(lock);
   }
-  Py_END_ALLOW_THREADS
-  Py_RETURN_NONE;
+  Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 
-static PyObject *balance(PyObject *module, PyObject *lock) {
+static PyObject* balance(PyObject* module, PyObject* lock) {
   (void)module;
   if (fairlock->acquire(lock, -1) < 0) return NULL; /* Ctrl-C, or not a lock */
   const long found = the_balance;
@@ -50,14 +49,14 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static int execute(PyObject *module) {
+static int execute(PyObject* module) {
   (void)module;
   fairlock = fairlock_import();
   return fairlock == NULL ? -1 : 0;
 }
 
 static PyModuleDef_Slot slots[] = {
-    {Py_mod_exec, (void *)execute},
+    {Py_mod_exec, (void*)execute},
 #if PY_VERSION_HEX >= 0x030D0000
     {Py_mod_gil, Py_MOD_GIL_NOT_USED},
 #endif

@@ -9,8 +9,8 @@ import shlex
 import signal
 import sys
 
-from fairlock.run import lock_statistics, preload, program, python_program
 from fairlock import extensions, paths, table
+from fairlock.run import lock_statistics, preload, program, python_program
 from fairlock.usage import UsageError
 
 ALL = "all"

@@ -1,5 +1,5 @@
-// Capacitor: makes any lock fair by admitting threads to it in platoons. (Dice, Kogan; Capacitor paper, Listings 1 and 2:
-// with a ticket semaphore the simplistic form, with a TWA semaphore the scalable one.)
+// Capacitor: makes any lock fair by admitting threads to it in platoons. (Dice, Kogan; Capacitor paper, Listings 1 and
+// 2: with a ticket semaphore the simplistic form, with a TWA semaphore the scalable one.)
 //
 //   field             holds                                            written by
 //   inner_            the lock that is wrapped                         its own algorithm
@@ -8,31 +8,32 @@
 //
 //   nobody here: permits + departed == platoon       closed: no permits, and departed < platoon
 //
-// Permits come back only when the whole platoon has departed, and the semaphore is FIFO: whoever arrives `platoon` places
-// after me enters after me, whatever the inner lock does. So at most platoon - 1 later arrivals enter before me in all, and
-// no thread twice while the places of the platoon are held by different threads.
+// Permits come back only when the whole platoon has departed, and the semaphore is FIFO: whoever arrives `platoon`
+// places after me enters after me, whatever the inner lock does. So at most platoon - 1 later arrivals enter before me
+// in all, and no thread twice while the places of the platoon are held by different threads.
 //
 // A member departs when it *has got* the inner lock, just before it releases that: the bound is the same, and release
-// touches nothing of the lock after the inner release. The listings depart afterwards (`late_depart`), when the next owner may
-// have destroyed the lock already.
+// touches nothing of the lock after the inner release. The listings depart afterwards (`late_depart`), when the next
+// owner may have destroyed the lock already.
 //
 // Three ways to save the price of arriving give the bound up, and are fair in the long run only: `skip` passes the
 // capacitor by with some probability, `activate` while the inner lock can be had at once, `lanes` spreads arrivals at
-// random over several capacitors. (Over the lanes of one, permits would be lost where nobody comes. Lanes that keep the bound
-// are a semaphore: semaphore/lanes.hpp.)
+// random over several capacitors. (Over the lanes of one, permits would be lost where nobody comes. Lanes that keep the
+// bound are a semaphore: semaphore/lanes.hpp.)
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
-#include <fairlock/episode.hpp>
 #include <fairlock/detail/layout.hpp>
+#include <fairlock/episode.hpp>
 
 namespace fairlock {
 inline namespace v0 {
 
-// How many of the platoon have departed. An RMW, because who abandons the inner lock, or fails to get it, departs without holding it.
-// Relaxed, because the permits carry the order: the last of the platoon clears the tally before it opens the gate for the next.
+// How many of the platoon have departed. An RMW, because who abandons the inner lock, or fails to get it, departs
+// without holding it. Relaxed, because the permits carry the order: the last of the platoon clears the tally before it
+// opens the gate for the next.
 template <Platform P>
 class Departures {
  public:
@@ -45,7 +46,9 @@ class Departures {
   std::int64_t count() const { return static_cast<std::int64_t>(departed_.load(order::relaxed)); }
 
   template <class V>
-  void fields(V&& visit) const { visit("departed", departed_); }
+  void fields(V&& visit) const {
+    visit("departed", departed_);
+  }
 
  private:
   typename P::template atomic<std::uint64_t> departed_;
@@ -67,7 +70,8 @@ class Capacitor {
   static_assert(O.skip.valid(), "skip: a probability, from 0 to 1");
   static_assert(O.lanes != 0 && (O.lanes & (O.lanes - 1)) == 0, "lanes: a power of two");
   static_assert(!O.activate || TryLock<Inner>, "activate: only over a lock that can be tried");
-  static_assert(Semaphore::initial == (O.at_run_time ? 0 : O.platoon), "the semaphore begins with a permit for each of the platoon");
+  static_assert(Semaphore::initial == (O.at_run_time ? 0 : O.platoon),
+                "the semaphore begins with a permit for each of the platoon");
 
   static constexpr bool bounded = !O.at_run_time && O.skip.times == 0 && !O.activate && O.lanes == 1;
   static constexpr unsigned none = O.lanes;  // the lane of an episode that did not arrive
@@ -123,14 +127,15 @@ class Capacitor {
     if constexpr (O.late_depart) depart(lane);
   }
 
-  // Where the bound holds, a try takes a place in the platoon or fails: else a thread that only tries could pass a waiter
-  // by for ever.
+  // Where the bound holds, a try takes a place in the platoon or fails: else a thread that only tries could pass a
+  // waiter by for ever.
   std::optional<Episode> try_acquire()
     requires TryLock<Inner>
   {
     const bool arrives = knobs_.skip.times == 0 && !O.activate && O.lanes == 1;
     // Of a lock whose nodes circulate only those in line may look at a node.
-    if ((!Inner::properties.nodes_circulate && inner_.locked()) || (arrives && !gates_[0].semaphore.try_acquire())) return std::nullopt;
+    if ((!Inner::properties.nodes_circulate && inner_.locked()) || (arrives && !gates_[0].semaphore.try_acquire()))
+      return std::nullopt;
     Arrival arrival{*this, arrives ? 0 : none};
     if (const auto inner = inner_.try_acquire()) return arrival.enter(*inner);
     return std::nullopt;

@@ -8,7 +8,6 @@
 #include <type_traits>
 
 #include <fairlock/capacitor.hpp>
-#include <fairlock/platform/domain.hpp>
 #include <fairlock/episode.hpp>
 #include <fairlock/lock/anderson.hpp>
 #include <fairlock/lock/clh.hpp>
@@ -25,6 +24,7 @@
 #include <fairlock/lock/ticket.hpp>
 #include <fairlock/lock/tidex.hpp>
 #include <fairlock/lock/twa.hpp>
+#include <fairlock/platform/domain.hpp>
 #include <fairlock/semaphore/fair.hpp>
 #include <fairlock/semaphore/lanes.hpp>
 #include <fairlock/semaphore/ticket.hpp>
@@ -53,10 +53,11 @@ struct Entry {
   static constexpr bool try_lock = TryLock<L>;
   static constexpr bool abandonable = TimedLock<timed_form<L>>;
   static constexpr bool trivial = std::is_trivially_destructible_v<L> && std::is_default_constructible_v<L>;
-  // Fits around the kind that glibc keeps at offset 16 of its 40 bytes, the lock before and the episode behind it; needs neither
-  // allocation nor destructor, nor to know when a thread ends; and can do what every POSIX mutex can.
-  static constexpr bool preloadable = trivial && !properties.allocates && !properties.numbers_threads && properties.thread_oblivious && try_lock &&
-                                      sizeof(L) <= 16 && (context_free || sizeof(typename L::Episode) <= 8);
+  // Fits around the kind that glibc keeps at offset 16 of its 40 bytes, the lock before and the episode behind it;
+  // needs neither allocation nor destructor, nor to know when a thread ends; and can do what every POSIX mutex can.
+  static constexpr bool preloadable = trivial && !properties.allocates && !properties.numbers_threads &&
+                                      properties.thread_oblivious && try_lock && sizeof(L) <= 16 &&
+                                      (context_free || sizeof(typename L::Episode) <= 8);
 };
 
 // A counting semaphore with std::counting_semaphore's names.
@@ -96,6 +97,7 @@ using TtsLock = TasLock<P, TasOptions{.look_first = true}>;
 template <class... E>
 struct EntryList {};
 
+// clang-format off: one entry a line
 template <Platform P>
 using Locks = EntryList<
     Entry<"tas", TasLock<P>>,
@@ -126,7 +128,9 @@ using Locks = EntryList<
     Entry<"capacitor-lifo-fractional", Wrapped<P, LifoLock<P>, CapacitorOptions{.skip = mostly}>>,
     Entry<"capacitor-mcs-fractional", Wrapped<P, McsLock<P>, CapacitorOptions{.skip = mostly}>>,
     Entry<"capacitor-tts-fractional", Wrapped<P, TtsLock<P>, CapacitorOptions{.skip = mostly}>>>;
+// clang-format on
 
+// clang-format off: one entry a line
 template <Platform P>
 using Variations = EntryList<
     Entry<"ticket/early-fetch", TicketLock<P, TicketOptions{.early_fetch = true}>>,
@@ -200,7 +204,9 @@ using Variations = EntryList<
     Entry<"capacitor-mcs/platoon-2", Wrapped<P, McsLock<P>, CapacitorOptions{.platoon = 2}>>,
     Entry<"capacitor-mcs/platoon-3", Wrapped<P, McsLock<P>, CapacitorOptions{.platoon = 3}>>,
     Entry<"capacitor-tts-fractional/platoon-2", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .skip = mostly}>>>;
+// clang-format on
 
+// clang-format off: one entry a line
 template <Platform P>
 using Semaphores = EntryList<
     SemaphoreEntry<"ticket-semaphore", TicketSemaphore<P>>,
@@ -208,7 +214,9 @@ using Semaphores = EntryList<
     SemaphoreEntry<"twa-semaphore-futex", TwaSemaphore<P, TwaSemaphoreOptions{.threshold = 0, .far = Far::futex}>>,
     SemaphoreEntry<"twa-semaphore-chain", TwaSemaphore<P, TwaSemaphoreOptions{.threshold = 0, .far = Far::chain}>>,
     SemaphoreEntry<"fair-semaphore", FairSemaphore<P>>>;
+// clang-format on
 
+// clang-format off: one entry a line
 template <Platform P>
 using SemaphoreVariations = EntryList<
     SemaphoreEntry<"ticket-semaphore/lanes-2", LanedSemaphore<P>>,
@@ -217,6 +225,7 @@ using SemaphoreVariations = EntryList<
     SemaphoreEntry<"twa-semaphore/slots-2048", TwaSemaphore<P>, DomainOptions{.slots = 2048}>,
     SemaphoreEntry<"fair-semaphore/quota-1", FairSemaphore<P, FairSemaphoreOptions{.quota = 1, .adapts = false}>>,
     SemaphoreEntry<"fair-semaphore/adapts-quota-0", FairSemaphore<P, FairSemaphoreOptions{.quota = 0}>>>;
+// clang-format on
 
 template <class... E, class F>
 void for_each_entry(EntryList<E...>, F&& visit) {

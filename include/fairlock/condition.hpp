@@ -1,13 +1,13 @@
-// Condition: threads wait, having let go of a lock, until another thread says that what they wait for may have come; then they
-// take the lock again. Over any lock of the catalogue, and over whatever has lock() and unlock().
+// Condition: threads wait, having let go of a lock, until another thread says that what they wait for may have come;
+// then they take the lock again. Over any lock of the catalogue, and over whatever has lock() and unlock().
 //
 //   field   holds                                    written by
 //   line_   who waits, the longest first; 16 bytes   waiters and notifiers (line/notify.hpp)
 //
-// FIFO: a notification goes to the longest waiter, and to nobody who begins to wait later; without waiters it is lost. No waiter
-// wakes for no reason; but somebody else may have had the lock in between, so look again at what you wait for. All-zero memory
-// is a condition without waiters. As soon as all waiters are notified, or have
-// returned because they gave up, it may be destroyed: those who are notified need only the lock.
+// FIFO: a notification goes to the longest waiter, and to nobody who begins to wait later; without waiters it is lost.
+// No waiter wakes for no reason; but somebody else may have had the lock in between, so look again at what you wait
+// for. All-zero memory is a condition without waiters. As soon as all waiters are notified, or have returned because
+// they gave up, it may be destroyed: those who are notified need only the lock.
 #pragma once
 
 #include <chrono>
@@ -48,9 +48,13 @@ class Condition {
   }
 
   template <EpisodicLock L>
-  void wait(L& lock, typename L::Episode& episode) { wait_until(lock, episode, Forever{}); }
+  void wait(L& lock, typename L::Episode& episode) {
+    wait_until(lock, episode, Forever{});
+  }
   template <BasicLockable M>
-  void wait(M& mutex) { wait_until(mutex, Forever{}); }
+  void wait(M& mutex) {
+    wait_until(mutex, Forever{});
+  }
 
   // Until ready() holds. False: it does not, and `until` has come.
   template <BasicLockable M, Until U, std::predicate F>
@@ -60,7 +64,9 @@ class Condition {
     return true;
   }
   template <BasicLockable M, std::predicate F>
-  void wait(M& mutex, F ready) { wait_until(mutex, Forever{}, ready); }
+  void wait(M& mutex, F ready) {
+    wait_until(mutex, Forever{}, ready);
+  }
 
   template <BasicLockable M, class Clock, class Duration, class... F>
   bool wait_until(M& mutex, const std::chrono::time_point<Clock, Duration>& when, F... ready) {
@@ -80,7 +86,9 @@ class Condition {
   bool waited_for() const { return !line_.empty(); }
 
   template <class V>
-  void fields(V&& visit) const { line_.fields(visit); }
+  void fields(V&& visit) const {
+    line_.fields(visit);
+  }
 
  private:
   template <class F>

@@ -45,10 +45,14 @@ concept TimedLock = EpisodicLock<L> && requires(L lock, Deadline until) {
 // The form of a lock whose waiters may leave early, where that is another one.
 namespace detail {
 template <class L>
-struct TimedForm { using type = L; };
+struct TimedForm {
+  using type = L;
+};
 template <class L>
   requires requires { typename L::Timed; }
-struct TimedForm<L> { using type = typename L::Timed; };
+struct TimedForm<L> {
+  using type = typename L::Timed;
+};
 }  // namespace detail
 template <EpisodicLock L>
 using timed_form = typename detail::TimedForm<L>::type;
@@ -59,9 +63,9 @@ inline constexpr bool debug = false;
 inline constexpr bool debug = true;
 #endif
 
-// In debug builds a misused lock stops with its name. In release builds nothing is looked at: releasing a lock that is not
-// held advances its line all the same, so that later two threads may be inside or none ever is; destroying a lock that is
-// held or waited for leaves those threads with memory that is gone.
+// In debug builds a misused lock stops with its name. In release builds nothing is looked at: releasing a lock that is
+// not held advances its line all the same, so that later two threads may be inside or none ever is; destroying a lock
+// that is held or waited for leaves those threads with memory that is gone.
 template <EpisodicLock L, bool Debug>
 void expect([[maybe_unused]] bool good, [[maybe_unused]] const char* what) {
   if constexpr (Debug) {

@@ -4,11 +4,11 @@
 #include <chrono>
 
 #include <fairlock/catalogue.hpp>
-#include <fairlock/waiting/chain.hpp>
 #include <fairlock/condition.hpp>
 #include <fairlock/hapax_seqlock.hpp>
 #include <fairlock/platform/native.hpp>
 #include <fairlock/statistics.hpp>
+#include <fairlock/waiting/chain.hpp>
 #include <fairlock/waiting/monitor.hpp>
 #include <fairlock/waiting/park.hpp>
 #include <fairlock/waiting/spin.hpp>
@@ -35,7 +35,8 @@ using policy = std::conditional_t<std::is_same_v<Waiting, DefaultWaiting>, SpinT
 
 template <EpisodicLock L>
 struct Leavable {
-  static_assert(TimedLock<timed_form<L>>, "the waiters of this lock cannot leave: `fairlock list` says of which they can");
+  static_assert(TimedLock<timed_form<L>>,
+                "the waiters of this lock cannot leave: `fairlock list` says of which they can");
   using type = timed_form<L>;
 };
 }  // namespace detail
@@ -46,9 +47,13 @@ struct StandardSemaphore : S {
   using S::S;
 
   template <class Rep, class Period>
-  bool try_acquire_for(const std::chrono::duration<Rep, Period>& time) { return this->acquire_until(deadline_in(time)); }
+  bool try_acquire_for(const std::chrono::duration<Rep, Period>& time) {
+    return this->acquire_until(deadline_in(time));
+  }
   template <class Clock, class Duration>
-  bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& when) { return this->acquire_until(deadline_at(when)); }
+  bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& when) {
+    return this->acquire_until(deadline_at(when));
+  }
 };
 
 // A lock of the catalogue by name, with a waiting policy; the episode is the caller's to keep (Guard, with).
@@ -65,7 +70,8 @@ using timed_mutex = Mutex<typename detail::Leavable<lock<Name, Waiting>>::type>;
 
 // A timed_mutex (where there is one) that keeps statistics() of itself; not On: the mutex and nothing else.
 template <FixedString Name, class Waiting = DefaultWaiting, bool On = true>
-using counted_mutex = Mutex<timed_form<std::conditional_t<On, typename detail::Choice<Name, Waiting>::CountedLock, lock<Name, Waiting>>>>;
+using counted_mutex =
+    Mutex<timed_form<std::conditional_t<On, typename detail::Choice<Name, Waiting>::CountedLock, lock<Name, Waiting>>>>;
 
 // A counting semaphore of the catalogue by name.
 template <FixedString Name, class Waiting = DefaultWaiting>
@@ -79,9 +85,9 @@ using condition = basic_condition<>;
 using interrupt = Interrupt<Native<>>;
 using interruptible = Interruptible<Native<>>;
 
-// Waits, asleep, until condition() holds; false if `until` came first. Whoever makes it hold calls signal(key) afterwards. The key is
-// any address that both agree on, usually that of what the condition reads; the condition must be cheap, must not wait, and may be
-// evaluated by the thread that signals.
+// Waits, asleep, until condition() holds; false if `until` came first. Whoever makes it hold calls signal(key)
+// afterwards. The key is any address that both agree on, usually that of what the condition reads; the condition must
+// be cheap, must not wait, and may be evaluated by the thread that signals.
 template <class C, Until U = Forever>
 bool wait_until(const void* key, const C& condition, const U& until = {}) {
   return Chains<Native<>>::wait_until(key, Native<>::key(key), condition, until);

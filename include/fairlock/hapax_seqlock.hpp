@@ -9,9 +9,9 @@
 //   A copy is whole if last_, read before the words, equals first_, read after them.
 //
 // The paper's form (appendix B) has no writes_: every writer stores last_. Then two writers that overlap can leave a
-// mixture under equal hapaxes: both begin, each overwrites a part of the other's words, and the one that began last also
-// ends last. Here a write that met another leaves last_ as it is; the record reads as torn until a write meets none.
-// Writers still never wait.
+// mixture under equal hapaxes: both begin, each overwrites a part of the other's words, and the one that began last
+// also ends last. Here a write that met another leaves last_ as it is; the record reads as torn until a write meets
+// none. Writers still never wait.
 #pragma once
 
 #include <array>
@@ -38,8 +38,8 @@ class HapaxSeqlock {
     first_.exchange(mine, order::acq_rel);
     P::fence(order::release);  // whoever sees one of our words will see first_ too
     for (std::size_t i = 0; i < count; ++i) words_[i].store(words[i], order::relaxed);
-    // An RMW, not a load: a writer that begins after it has seen our first_, so its own comes later. And we are still under
-    // way while we publish, so that writer does not; nor can it publish first and be overwritten by us.
+    // An RMW, not a load: a writer that begins after it has seen our first_, so its own comes later. And we are still
+    // under way while we publish, so that writer does not; nor can it publish first and be overwritten by us.
     const auto now = writes_.fetch_add(0, order::acq_rel);
     const bool alone = at_start % begun == 0 && now / begun == at_start / begun + 1;
     if (alone) last_.store(mine, order::release);

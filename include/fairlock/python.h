@@ -30,15 +30,15 @@ extern "C" {
 
 typedef struct {
   int version; /* functions are only ever added at the end, and this counts up */
-  int (*check)(PyObject *object);
-  int (*acquire)(PyObject *lock, int64_t timeout);
-  int (*release)(PyObject *lock);
-  int (*acquire_detached)(PyObject *lock, int64_t timeout);
-  int (*release_detached)(PyObject *lock);
+  int (*check)(PyObject* object);
+  int (*acquire)(PyObject* lock, int64_t timeout);
+  int (*release)(PyObject* lock);
+  int (*acquire_detached)(PyObject* lock, int64_t timeout);
+  int (*release_detached)(PyObject* lock);
 } fairlock_api;
 
-static inline const fairlock_api *fairlock_import(void) {
-  const fairlock_api *const api = (const fairlock_api *)PyCapsule_Import("fairlock._locks.c_api", 0);
+static inline const fairlock_api* fairlock_import(void) {
+  const fairlock_api* const api = (const fairlock_api*)PyCapsule_Import("fairlock._locks.c_api", 0);
   if (api != NULL && api->version < FAIRLOCK_API_VERSION) {
     PyErr_Format(PyExc_ImportError, "this extension needs a newer fairlock: pip install --upgrade fairlock");
     return NULL;

@@ -1,5 +1,5 @@
-// Statistics of one lock: what its acquisitions went through. Counted<P, L> is the lock L with a Tally beside it; whoever has no room
-// there keeps the Tally elsewhere, and acquires through it.
+// Statistics of one lock: what its acquisitions went through. Counted<P, L> is the lock L with a Tally beside it;
+// whoever has no room there keeps the Tally elsewhere, and acquires through it.
 //
 //   field           counts                                                  written by
 //   acquisitions_   all of them                                             the owner
@@ -10,8 +10,9 @@
 //   parks_          how often a thread fell asleep
 //   abandoned_      acquisitions that were given up
 //
-// The owner's word needs no RMW, and the others are written only by those who have waited. What is not counted costs nothing: a lock
-// without a Tally, and the platform below it, are the same types as if this header did not exist. A release is that of L.
+// The owner's word needs no RMW, and the others are written only by those who have waited. What is not counted costs
+// nothing: a lock without a Tally, and the platform below it, are the same types as if this header did not exist. A
+// release is that of L.
 #pragma once
 
 #include <cstdint>
@@ -35,18 +36,23 @@ struct CountsParks : Base {
   }
 
  private:
-  struct Parks { std::uint64_t count; };
+  struct Parks {
+    std::uint64_t count;
+  };
 };
 
 template <class W = SpinThenPark, DomainOptions O = DomainOptions{}>
-struct CountingNative : std::conditional_t<W::sleeps, Sleeping<CountsParks<NativeWaiting<W, O>>>, CountsParks<NativeWaiting<W, O>>> {};
+struct CountingNative
+    : std::conditional_t<W::sleeps, Sleeping<CountsParks<NativeWaiting<W, O>>>, CountsParks<NativeWaiting<W, O>>> {};
 
 // As of some moment while others go on: each number is right, but they may be of different moments.
 struct Statistics {
   std::uint64_t acquisitions, contended, woken, parks, abandoned;
   std::uint64_t waited, longest;  // nanoseconds
 
-  double contended_share() const { return acquisitions == 0 ? 0 : static_cast<double>(contended) / static_cast<double>(acquisitions); }
+  double contended_share() const {
+    return acquisitions == 0 ? 0 : static_cast<double>(contended) / static_cast<double>(acquisitions);
+  }
 };
 
 // What those who had to wait went through.
@@ -74,7 +80,8 @@ class WaitTally {
 
   Statistics statistics(std::uint64_t acquisitions) const {
     const auto look = [](const Word& word) { return word.load(order::relaxed); };
-    return {acquisitions, look(contended_), look(woken_), look(parks_), look(abandoned_), look(waited_), look(longest_)};
+    return {acquisitions,     look(contended_), look(woken_),  look(parks_),
+            look(abandoned_), look(waited_),    look(longest_)};
   }
 
  private:

@@ -69,7 +69,8 @@ struct Deadline {
 template <class Rep, class Period>
 Deadline deadline_in(const std::chrono::duration<Rep, Period>& time) {
   using Nanoseconds = std::chrono::duration<long double, std::nano>;
-  const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  const auto now =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
   const auto at = static_cast<long double>(now) + std::chrono::duration_cast<Nanoseconds>(time).count();
   if (!(at > 0)) return {0};
   if (at >= 9.2e18L) return {never};
@@ -86,17 +87,17 @@ Deadline deadline_at(const std::chrono::time_point<Clock, Duration>& when) {
   return deadline_in(Nanoseconds(when.time_since_epoch()) - Nanoseconds(now.time_since_epoch()));
 }
 
-// The way to call one waiting thread back. It stays raised until it is lowered. One wait at a time may be called off with it, and it must
-// live until raise() has returned.
+// The way to call one waiting thread back. It stays raised until it is lowered. One wait at a time may be called off
+// with it, and it must live until raise() has returned.
 template <Platform P>
 class Interrupt {
  public:
   void raise() {
     raised_.exchange(1, order::acq_rel);
     P::fence_after_rmw();
-    // Either we see where the waiter is about to sleep, or it sees that we raised (Dekker). But between its look and its sleep it
-    // can be missed, because we do not change the word that it sleeps on: so again, until it is up. Its gate may be gone by then: to
-    // wake a stale address does no harm.
+    // Either we see where the waiter is about to sleep, or it sees that we raised (Dekker). But between its look and
+    // its sleep it can be missed, because we do not change the word that it sleeps on: so again, until it is up. Its
+    // gate may be gone by then: to wake a stale address does no harm.
     while (void* const gate = gate_.load(order::acquire)) {
       reinterpret_cast<Unpark>(unpark_.load(order::relaxed))(gate);
       P::pause(64);

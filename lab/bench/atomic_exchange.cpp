@@ -35,30 +35,33 @@ bool all_there(std::vector<Five> all) {
 }  // namespace
 
 const Family atomic_exchange{"atomic-exchange", "std::atomic of five integers", [](Arguments& arguments, Json& json) {
-  const Settings settings(arguments);
-  const auto non_critical = arguments.number("--non-critical", std::uint64_t{100}, 0, UINT32_MAX);
-  arguments.finish();
+                               const Settings settings(arguments);
+                               const auto non_critical =
+                                   arguments.number("--non-critical", std::uint64_t{100}, 0, UINT32_MAX);
+                               arguments.finish();
 
-  Exchanged shared;
-  std::vector<Exchanger> exchangers;
-  for (unsigned i = 0; i < settings.threads; ++i) exchangers.emplace_back(i, settings.seed);
-  Crew crew(settings);
-  const Sample sample = repeat(crew, [&](unsigned i) {
-    return [&shared, &me = exchangers[i], non_critical] {
-      me.mine = shared.five.exchange(me.mine);
-      if (non_critical != 0) me.generator.advance(me.generator.below(non_critical));
-    };
-  });
+                               Exchanged shared;
+                               std::vector<Exchanger> exchangers;
+                               for (unsigned i = 0; i < settings.threads; ++i)
+                                 exchangers.emplace_back(i, settings.seed);
+                               Crew crew(settings);
+                               const Sample sample = repeat(crew, [&](unsigned i) {
+                                 return [&shared, &me = exchangers[i], non_critical] {
+                                   me.mine = shared.five.exchange(me.mine);
+                                   if (non_critical != 0) me.generator.advance(me.generator.below(non_critical));
+                                 };
+                               });
 
-  std::vector<Five> all{shared.five.load()};
-  for (const auto& one : exchangers) all.push_back(one.mine);
-  if (!all_there(std::move(all))) fail("two exchanges got into each other: a structure is torn, or lost");
-  crew.write_done(json, sample);
-  json.text("exclusion", "witnessed");
-  crew.write_spent(json, sample);
-  write_preloaded(json);
-  write_mutexes(json, {"atomic-exchange"});
-}};
+                               std::vector<Five> all{shared.five.load()};
+                               for (const auto& one : exchangers) all.push_back(one.mine);
+                               if (!all_there(std::move(all)))
+                                 fail("two exchanges got into each other: a structure is torn, or lost");
+                               crew.write_done(json, sample);
+                               json.text("exclusion", "witnessed");
+                               crew.write_spent(json, sample);
+                               write_preloaded(json);
+                               write_mutexes(json, {"atomic-exchange"});
+                             }};
 
 }  // namespace bench
 

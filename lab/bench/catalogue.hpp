@@ -9,8 +9,8 @@
 
 namespace bench {
 
-inline constexpr const char* order_names[] = {"fifo", "bounded", "at-head", "while-saturated",
-                                              "barging", "lifo", "platoon", "long-term"};
+inline constexpr const char* order_names[] = {"fifo",    "bounded", "at-head", "while-saturated",
+                                              "barging", "lifo",    "platoon", "long-term"};
 
 template <class E, class Waiting>
 Entry described(Kind kind, std::string_view suffix = "") {

@@ -13,8 +13,8 @@ void run(Arguments& arguments, Json& json) {
   Crew crew(wanted.settings);
   Contest contest(wanted, crew);
   const auto members = contest.join_all();
-  const auto sample = crew.measure([&](unsigned i) { contest.lock().work(*members[i]); },
-                                   wanted.sections.second_window);
+  const auto sample =
+      crew.measure([&](unsigned i) { contest.lock().work(*members[i]); }, wanted.sections.second_window);
   contest.check();
   contest.write(json, sample);
 }

@@ -45,7 +45,8 @@ void Wanted::write(Json& json) const {
 }
 
 Contest::Contest(const Wanted& wanted, Crew& crew)
-    : wanted_(wanted), crew_(crew),
+    : wanted_(wanted),
+      crew_(crew),
       data_(std::make_unique<Protected>(Generator(wanted.sections.generator, wanted.settings.seed))),
       lock_(wanted.entry.make(Size{wanted.settings.threads, wanted.permits})) {
   if (wanted.sections.notes()) ticks_per_second();  // found out here, not by a thread in its critical section
@@ -55,8 +56,8 @@ Member& Contest::join(unsigned thread, std::atomic<std::uint64_t>& tally, const 
   const bool witnessed = wanted_.exclusion() == Wanted::Exclusion::witnessed;
   Sections own = sections;
   own.shared = sections.shared && wanted_.entry.excludes;
-  members_.push_back(std::make_unique<Placed<Member, place::member>>(
-      thread, own, wanted_.seed(thread), *data_, witnessed, crew_.window(), crew_.over(), tally));
+  members_.push_back(std::make_unique<Placed<Member, place::member>>(thread, own, wanted_.seed(thread), *data_,
+                                                                     witnessed, crew_.window(), crew_.over(), tally));
   return members_.back()->value;
 }
 

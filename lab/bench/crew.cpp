@@ -40,9 +40,7 @@ std::vector<int> usable_cpus() {
 std::uint64_t Sample::episodes() const { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); }
 
 // The kernel counts CPU time in ticks, so a short window may show slightly more of it than there was.
-double Sample::processors() const {
-  return std::min(cpu_seconds / elapsed, static_cast<double>(usable_cpus().size()));
-}
+double Sample::processors() const { return std::min(cpu_seconds / elapsed, static_cast<double>(usable_cpus().size())); }
 
 Crew::Crew(const Settings& settings) : settings_(settings), hogs_(settings.hogs), tallies_(settings.threads) {}
 

@@ -24,8 +24,8 @@ std::vector<int> usable_cpus();
 
 // What the window showed.
 struct Sample {
-  double elapsed = 0;                 // seconds
-  std::vector<std::uint64_t> counts;  // of each thread
+  double elapsed = 0;                      // seconds
+  std::vector<std::uint64_t> counts;       // of each thread
   double cpu_seconds = 0, other_work = 0;  // cpu_seconds: of all our threads, without the hogs
   long context_switches = 0;
 

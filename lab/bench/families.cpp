@@ -5,13 +5,7 @@ namespace bench {
 // A new family is one line here, and its declaration in family.hpp.
 const std::vector<const Family*>& families() {
   static const std::vector<const Family*> all = {
-      &contend,
-      &uncontended,
-      &overhead,
-      &fork_join,
-      &multi_lock,
-      &invalidation_diameter,
-      &throwing,
+      &contend,         &uncontended, &overhead, &fork_join, &multi_lock, &invalidation_diameter, &throwing,
 #ifdef FAIRLOCK_BENCH_ATOMIC
       &atomic_exchange,
 #endif

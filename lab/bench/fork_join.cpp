@@ -21,12 +21,14 @@ void run(Arguments& arguments, Json& json) {
   bool last = false;  // decided where all have met, so that nobody waits for one who has gone
   const auto decide = [&]() noexcept { last = crew.over().load(); };
   std::barrier meeting(wanted.settings.threads, decide);
-  const auto sample = crew.measure([&](unsigned i) {
-    do {
-      contest.lock().work(*members[i]);
-      meeting.arrive_and_wait();
-    } while (!last);
-  }, wanted.sections.second_window);
+  const auto sample = crew.measure(
+      [&](unsigned i) {
+        do {
+          contest.lock().work(*members[i]);
+          meeting.arrive_and_wait();
+        } while (!last);
+      },
+      wanted.sections.second_window);
   contest.check();
   json.number("phases", sample.rate(sample.episodes()) / static_cast<double>(episodes * wanted.settings.threads));
   contest.write(json, sample);

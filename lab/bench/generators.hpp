@@ -87,7 +87,10 @@ class Generator {
   static constexpr const char* names[] = {"mt19937", "xoroshiro128plus", "torture", "multiply-add", "delay", "none"};
 
   Generator(Kind kind, std::uint64_t seed)
-      : kind_(kind), mt19937_(static_cast<std::mt19937::result_type>(spread(seed))), xoroshiro_(seed), torture_(seed),
+      : kind_(kind),
+        mt19937_(static_cast<std::mt19937::result_type>(spread(seed))),
+        xoroshiro_(seed),
+        torture_(seed),
         multiply_add_(seed) {}
 
   // `delay` counts, and `none` does nothing.
@@ -105,9 +108,7 @@ class Generator {
   }
 
   // One step: a number below `bound`, which has 32 bits.
-  std::uint64_t below(std::uint64_t bound) {
-    return draw() * bound >> 32;
-  }
+  std::uint64_t below(std::uint64_t bound) { return draw() * bound >> 32; }
 
   // The fast way, for a replay.
   void skip(std::uint64_t steps) {

@@ -17,7 +17,7 @@ namespace {
 
 [[noreturn]] void burn(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(0);  // it died before we could ask for the signal
+  if (getppid() != parent) _exit(0);     // it died before we could ask for the signal
   for (int i = 0; i < 3; ++i) close(i);  // nobody shall wait for output from us
   for (;;) asm volatile("");
 }

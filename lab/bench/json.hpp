@@ -14,10 +14,14 @@ namespace bench {
 class Json {
  public:
   template <class F>
-  void object(const char* key, F&& write) { nested(key, '{', '}', write); }
+  void object(const char* key, F&& write) {
+    nested(key, '{', '}', write);
+  }
 
   template <class F>
-  void list(const char* key, F&& write) { nested(key, '[', ']', write); }
+  void list(const char* key, F&& write) {
+    nested(key, '[', ']', write);
+  }
 
   void text(const char* key, std::string_view value) {
     begin(key);

@@ -22,9 +22,9 @@ struct Key {
 };
 
 void* opened(const std::string& library) {
-  const std::vector<std::string> names = library.empty()
-      ? std::vector<std::string>{"libleveldb.so.1d", "libleveldb.so.1", "libleveldb.so"}
-      : std::vector<std::string>{library};
+  const std::vector<std::string> names =
+      library.empty() ? std::vector<std::string>{"libleveldb.so.1d", "libleveldb.so.1", "libleveldb.so"}
+                      : std::vector<std::string>{library};
   for (const auto& name : names)
     if (void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
   refuse("leveldb: no library " + names.front() + ": apt-get install libleveldb1d");

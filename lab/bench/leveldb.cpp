@@ -32,34 +32,36 @@ void fill(LevelDb database, std::uint64_t entries, std::uint64_t seed, Json& jso
 }  // namespace
 
 const Family leveldb{"leveldb", "random reads of a LevelDB database", [](Arguments& arguments, Json& json) {
-  const Settings settings(arguments);
-  const auto folder = arguments.text("--db", "");
-  const auto library = arguments.text("--library", "");
-  const auto entries = arguments.number("--entries", std::uint64_t{1'000'000}, 1, 1'000'000'000);
-  const bool filling = arguments.flag("--fill"), asking = arguments.flag("--version");
-  arguments.finish();
-  json.text("version", LevelDb::version(library));
-  if (asking) return;
-  if (folder.empty()) refuse("leveldb: which database? --db FOLDER, and first once with --fill");
-  if (filling) return fill({library, folder, LevelDb::Open::fresh}, entries, settings.seed, json);
+                       const Settings settings(arguments);
+                       const auto folder = arguments.text("--db", "");
+                       const auto library = arguments.text("--library", "");
+                       const auto entries = arguments.number("--entries", std::uint64_t{1'000'000}, 1, 1'000'000'000);
+                       const bool filling = arguments.flag("--fill"), asking = arguments.flag("--version");
+                       arguments.finish();
+                       json.text("version", LevelDb::version(library));
+                       if (asking) return;
+                       if (folder.empty()) refuse("leveldb: which database? --db FOLDER, and first once with --fill");
+                       if (filling) return fill({library, folder, LevelDb::Open::fresh}, entries, settings.seed, json);
 
-  Crew crew(settings);
-  {
-    const LevelDb database(library, folder, LevelDb::Open::existing);
-    if (!database.has(entries - 1))
-      refuse("leveldb: " + folder + " has fewer than " + std::to_string(entries) + " entries; --entries says how many");
-    const Sample sample = repeat(crew, [&](unsigned i) {
-      Generator generator(Generator::Kind::xoroshiro128plus, settings.seed + i);
-      return [&database, entries, generator]() mutable {
-        if (!database.has(generator.below(entries))) fail("leveldb: an entry is missing");
-      };
-    });
-    crew.write_done(json, sample);
-    json.text("exclusion", "not asked");
-    crew.write_spent(json, sample);
-    write_preloaded(json);
-  }
-  write_mutexes(json, {"leveldb", library, folder, std::to_string(entries)});  // opens it too: one process at a time
-}};
+                       Crew crew(settings);
+                       {
+                         const LevelDb database(library, folder, LevelDb::Open::existing);
+                         if (!database.has(entries - 1))
+                           refuse("leveldb: " + folder + " has fewer than " + std::to_string(entries) +
+                                  " entries; --entries says how many");
+                         const Sample sample = repeat(crew, [&](unsigned i) {
+                           Generator generator(Generator::Kind::xoroshiro128plus, settings.seed + i);
+                           return [&database, entries, generator]() mutable {
+                             if (!database.has(generator.below(entries))) fail("leveldb: an entry is missing");
+                           };
+                         });
+                         crew.write_done(json, sample);
+                         json.text("exclusion", "not asked");
+                         crew.write_spent(json, sample);
+                         write_preloaded(json);
+                       }
+                       write_mutexes(json, {"leveldb", library, folder,
+                                            std::to_string(entries)});  // opens it too: one process at a time
+                     }};
 
 }  // namespace bench

@@ -98,8 +98,7 @@ void write_mutexes(Json& json, const std::vector<std::string>& arguments) {
   if (number) json.number("mutexes_per_episode", *number);
   else json.null("mutexes_per_episode");
   json.boolean("decidable", number != 0.0);  // if nobody knows, the figures speak for themselves
-  if (!number)
-    json.text("reason", std::string("not counted: ") + program + " did not run");
+  if (!number) json.text("reason", std::string("not counted: ") + program + " did not run");
   else if (*number == 0)
     json.text("reason", "the libraries of this machine take no mutex for it, so none can be replaced");
 }

@@ -22,8 +22,8 @@ Sample repeat(Crew& crew, F&& episode_of) {
   });
 }
 
-// Which lock was preloaded in the place of glibc's, if any, and how it waits, in its own words: so that whoever asked for
-// it knows that this sample is of it.
+// Which lock was preloaded in the place of glibc's, if any, and how it waits, in its own words: so that whoever asked
+// for it knows that this sample is of it.
 void write_preloaded(Json& json);
 
 // How many mutexes an episode takes, from a fairlock_bench_probe with these arguments. None: there is nothing to

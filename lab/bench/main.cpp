@@ -24,8 +24,9 @@ const Family& family_named(const char* name) {
 }
 
 void help() {
-  std::puts("fairlock_bench list                       what there is to measure\n"
-            "fairlock_bench FAMILY --option value ...  one sample, as a JSON object\n");
+  std::puts(
+      "fairlock_bench list                       what there is to measure\n"
+      "fairlock_bench FAMILY --option value ...  one sample, as a JSON object\n");
   for (const Family* family : families()) std::printf("  %-22s %s\n", family->name, family->about);
 }
 

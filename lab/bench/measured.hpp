@@ -70,7 +70,9 @@ class MeasuredSubject final : public Measured {
   }
 
  private:
-  struct alignas(sector) Aligned { Context kept{}; };
+  struct alignas(sector) Aligned {
+    Context kept{};
+  };
 
   decltype(auto) context_of(unsigned thread) {
     if constexpr (std::is_empty_v<Context>) return Context{};

@@ -16,14 +16,20 @@ class Measured;
 struct Member {
   Member(unsigned number, const Sections& sections, std::uint64_t seed, Protected& data, bool witnessed,
          const Window& window, const std::atomic<bool>& over, std::atomic<std::uint64_t>& tally)
-      : number(number), plain(sections.plain()), over(over), tally(tally),
-        witness(witnessed ? &data.witness.value : nullptr), sections_(sections), data_(data), window_(window),
+      : number(number),
+        plain(sections.plain()),
+        over(over),
+        tally(tally),
+        witness(witnessed ? &data.witness.value : nullptr),
+        sections_(sections),
+        data_(data),
+        window_(window),
         generator_(sections.generator, seed) {}
   Member(const Member&) = delete;
 
   // The loop's.
   const unsigned number;
-  bool plain;  // nothing to call
+  bool plain;                                                       // nothing to call
   std::uint64_t quota = std::numeric_limits<std::uint64_t>::max();  // episodes, then the loop returns
   const std::atomic<bool>& over;                                    // or as soon as this says so
   std::atomic<std::uint64_t>& tally;                                // episodes so far, for whoever measures

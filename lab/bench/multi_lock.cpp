@@ -41,9 +41,8 @@ void run(Arguments& arguments, Json& json) {
   std::deque<std::atomic<std::uint64_t>> tallies;
   std::vector<Member*> members{nest(contests, crew, wanted.sections, tallies).front()};
   for (unsigned i = 1; i < wanted.settings.threads; ++i) members.push_back(&contests[(i - 1) % held]->join(i));
-  const auto sample = crew.measure([&](unsigned i) {
-    contests[i == 0 ? 0 : (i - 1) % held]->lock().work(*members[i]);
-  });
+  const auto sample =
+      crew.measure([&](unsigned i) { contests[i == 0 ? 0 : (i - 1) % held]->lock().work(*members[i]); });
   for (const auto& contest : contests) contest->check();
   json.number("leader", sample.rate(sample.counts[0]));
   json.number("locks_held", held);

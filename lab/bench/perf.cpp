@@ -22,8 +22,11 @@ constexpr struct {
 
 const char* reason(int error) {
   switch (error) {
-    case ENOENT: case ENODEV: case EOPNOTSUPP: return "this machine has no hardware counters to give";
-    case EACCES: case EPERM: return "not permitted: see /proc/sys/kernel/perf_event_paranoid";
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP: return "this machine has no hardware counters to give";
+    case EACCES:
+    case EPERM: return "not permitted: see /proc/sys/kernel/perf_event_paranoid";
     default: return std::strerror(error);
   }
 }

@@ -25,9 +25,9 @@ struct Entry {
   const char* order = nullptr;   // in which the catalogue's locks admit
   const char* policy = nullptr;  // how waiters wait; null: no choice
   Form form = Form::guard;
-  unsigned max_threads = 0;      // in line at once; 0: no bound
-  bool permits = false;          // it is a semaphore, and may have several
-  bool excludes = true;          // false: each thread works on data of its own, and exclusion is not checked
+  unsigned max_threads = 0;  // in line at once; 0: no bound
+  bool permits = false;      // it is a semaphore, and may have several
+  bool excludes = true;      // false: each thread works on data of its own, and exclusion is not checked
   std::unique_ptr<Measured> (*make)(Size) = nullptr;
 };
 

@@ -16,8 +16,8 @@ constexpr std::uint64_t most_steps = 1'000'000'000;
 }  // namespace
 
 void Sections::ask_for_work(Arguments& arguments) {
-  generator = kind_named(arguments.text("--generator", Generator::names[1],
-                                        {std::begin(Generator::names), std::end(Generator::names)}));
+  generator = kind_named(
+      arguments.text("--generator", Generator::names[1], {std::begin(Generator::names), std::end(Generator::names)}));
   critical = arguments.number("--critical", std::uint64_t{0}, 0, most_steps);
   non_critical = arguments.number("--non-critical", std::uint64_t{0}, 0, most_steps);
   shared = arguments.text("--critical-on", "shared", {"shared", "private"}) == "shared";

@@ -15,8 +15,8 @@ namespace bench {
 struct Sections {
   Generator::Kind generator = Generator::Kind::none;
   std::uint64_t critical = 0, non_critical = 0;  // steps
-  bool shared = true;   // the critical section advances a generator that all threads share
-  bool random = false;  // the non-critical one has a random number of steps, below that
+  bool shared = true;                            // the critical section advances a generator that all threads share
+  bool random = false;                           // the non-critical one has a random number of steps, below that
   bool timed = false, handover = false, migrations = false;  // what to note
   bool second_window = false;  // note it only after the window in which episodes are counted
 

@@ -12,8 +12,8 @@ struct Settings {
   unsigned threads;
   double seconds, warm_up;  // the window, and what comes before it
   std::uint64_t seed;
-  bool pin;        // thread i on usable CPU i, and again from the first when there are no more
-  unsigned hogs;   // processes that burn CPU meanwhile
+  bool pin;       // thread i on usable CPU i, and again from the first when there are no more
+  unsigned hogs;  // processes that burn CPU meanwhile
 
   explicit Settings(Arguments& arguments, unsigned usual_threads = 2, unsigned most = most_threads)
       : threads(static_cast<unsigned>(arguments.number("--threads", std::uint64_t{usual_threads}, 1, most))),

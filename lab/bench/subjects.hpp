@@ -96,7 +96,9 @@ struct NoLock {
   explicit NoLock(Size) {}
 
   template <class F>
-  void episode(Context&, F&& body) { body(); }
+  void episode(Context&, F&& body) {
+    body();
+  }
 };
 
 }  // namespace bench

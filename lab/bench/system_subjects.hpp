@@ -75,7 +75,9 @@ struct CkTicket {
 };
 
 struct CkMcs {
-  struct Context { ck_spinlock_mcs_context_t node; };
+  struct Context {
+    ck_spinlock_mcs_context_t node;
+  };
   ck_spinlock_mcs_t queue;
 
   explicit CkMcs(Size) { ck_spinlock_mcs_init(&queue); }
@@ -93,9 +95,7 @@ struct CkAnderson {
   ck_spinlock_anderson_t lock;
   std::vector<ck_spinlock_anderson_thread_t> slots;
 
-  explicit CkAnderson(Size size) : slots(size.threads) {
-    ck_spinlock_anderson_init(&lock, slots.data(), size.threads);
-  }
+  explicit CkAnderson(Size size) : slots(size.threads) { ck_spinlock_anderson_init(&lock, slots.data(), size.threads); }
 
   template <class F>
   void episode(Context&, F&& body) {
@@ -108,7 +108,9 @@ struct CkAnderson {
 
 struct CkClh {
   using Context = ck_spinlock_clh_t*;  // nodes circulate: it ends up with another's
-  struct alignas(sector) Node { ck_spinlock_clh_t node; };
+  struct alignas(sector) Node {
+    ck_spinlock_clh_t node;
+  };
   ck_spinlock_clh_t* queue;
   std::vector<Node> nodes;
 

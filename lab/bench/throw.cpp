@@ -10,19 +10,19 @@
 namespace bench {
 
 const Family throwing{"throw", "C++ exceptions, thrown and caught", [](Arguments& arguments, Json& json) {
-  const Settings settings(arguments);
-  const bool registered = arguments.flag("--registered-frames");
-  arguments.finish();
+                        const Settings settings(arguments);
+                        const bool registered = arguments.flag("--registered-frames");
+                        arguments.finish();
 
-  if (registered) register_frames();
-  Crew crew(settings);
-  const Sample sample = repeat(crew, [](unsigned) { return throw_and_catch; });
-  crew.write_done(json, sample);
-  json.text("exclusion", "not asked");
-  crew.write_spent(json, sample);
-  write_preloaded(json);
-  write_mutexes(json, registered ? std::vector<std::string>{"throw", "--registered-frames"}
-                                 : std::vector<std::string>{"throw"});
-}};
+                        if (registered) register_frames();
+                        Crew crew(settings);
+                        const Sample sample = repeat(crew, [](unsigned) { return throw_and_catch; });
+                        crew.write_done(json, sample);
+                        json.text("exclusion", "not asked");
+                        crew.write_spent(json, sample);
+                        write_preloaded(json);
+                        write_mutexes(json, registered ? std::vector<std::string>{"throw", "--registered-frames"}
+                                                       : std::vector<std::string>{"throw"});
+                      }};
 
 }  // namespace bench

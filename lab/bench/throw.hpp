@@ -6,8 +6,7 @@ namespace bench {
 inline void throw_and_catch() {
   try {
     throw 20;
-  } catch (int) {
-  }
+  } catch (int) {}
 }
 
 // From now on the run time has a table of frames that somebody registered, as just-in-time compilers do, and must look

@@ -9,9 +9,9 @@
 #include <string>
 #include <type_traits>
 
-#include <fairlock/waiting/chain.hpp>
 #include <fairlock/platform/domain.hpp>
 #include <fairlock/platform/sleeping.hpp>
+#include <fairlock/waiting/chain.hpp>
 
 #include "check/world.hpp"
 
@@ -34,16 +34,22 @@ struct FieldNamer {
   World& world;
   const std::string& owner;
   template <class A>
-  void operator()(const char* field, const A& atomic) { world.name(field, nobody, &atomic, sizeof atomic, owner); }
+  void operator()(const char* field, const A& atomic) {
+    world.name(field, nobody, &atomic, sizeof atomic, owner);
+  }
   template <class A>
-  void operator()(const char* field, unsigned index, const A& atomic) { world.name(field, index, &atomic, sizeof atomic, owner); }
+  void operator()(const char* field, unsigned index, const A& atomic) {
+    world.name(field, index, &atomic, sizeof atomic, owner);
+  }
   // An object within the object: its fields are its owner's where it has no name.
   template <class T>
   void part(const std::string& name, const T& object) {
     object.fields(FieldNamer{world, owner.empty() || name.empty() ? owner + name : owner + "." + name});
   }
   template <class T>
-  void part(const std::string& name, unsigned index, const T& object) { part(name + "[" + std::to_string(index) + "]", object); }
+  void part(const std::string& name, unsigned index, const T& object) {
+    part(name + "[" + std::to_string(index) + "]", object);
+  }
 };
 
 template <class T>
@@ -89,7 +95,9 @@ struct CheckedMemory {
     }
 
    private:
-    T modify(Kind kind, T v, std::memory_order o) { return from_word<T>(perform({.kind = kind, .order = o, .operand = to_word(v)})); }
+    T modify(Kind kind, T v, std::memory_order o) {
+      return from_word<T>(perform({.kind = kind, .order = o, .operand = to_word(v)}));
+    }
     T value_;
   };
 
@@ -133,7 +141,9 @@ struct CheckedMemory {
   static void fence(std::memory_order o) { World::current().perform({.kind = Kind::fence, .order = o}); }
 
   template <class T>
-  static T& local() { return *static_cast<T*>(World::current().own(type_number<T>(), sizeof(T), naming<T>())); }
+  static T& local() {
+    return *static_cast<T*>(World::current().own(type_number<T>(), sizeof(T), naming<T>()));
+  }
 
   static bool advance(std::uint64_t& own, std::uint64_t from) {  // no signals here
     own = from + 1;
@@ -155,10 +165,14 @@ struct CheckedMemory {
   };
 
   template <class T>
-  static T* create() { return static_cast<T*>(World::current().create(sizeof(T), naming<T>())); }
+  static T* create() {
+    return static_cast<T*>(World::current().create(sizeof(T), naming<T>()));
+  }
 
   template <class T>
-  static void destroy(T* object) { World::current().destroy(object, sizeof(T)); }
+  static void destroy(T* object) {
+    World::current().destroy(object, sizeof(T));
+  }
   static void keep(void (*free)(void*), void* spare) { World::current().keep(free, spare); }
 
   static const DomainOptions& options() { return World::current().config().domain; }
@@ -188,7 +202,9 @@ struct CheckedMemory {
     return c.certain() ? c.times != 0 : World::current().perform({.kind = Kind::chance}) != 0;
   }
   template <class F>
-  static bool guess(const F&) { return World::current().perform({.kind = Kind::chance}) != 0; }
+  static bool guess(const F&) {
+    return World::current().perform({.kind = Kind::chance}) != 0;
+  }
 
   [[noreturn]] static void stop(const char* who, const char* what) {
     World::current().stop(Property::promise, std::string(who) + ": " + what);
@@ -196,7 +212,9 @@ struct CheckedMemory {
   }
 
  private:
-  struct RandomState { std::uint64_t state; };
+  struct RandomState {
+    std::uint64_t state;
+  };
 
   template <class T>
   static unsigned type_number() {
@@ -211,9 +229,10 @@ struct CheckedMemory {
   template <class T>
   static constexpr auto naming() -> void (*)(World&, const void*, const std::string&) {
     if constexpr (requires(const T& object) { object.fields([](auto&&...) {}); })
-      return [](World& world, const void* object, const std::string& owner) { register_fields(world, *static_cast<const T*>(object), owner); };
-    else
-      return nullptr;
+      return [](World& world, const void* object, const std::string& owner) {
+        register_fields(world, *static_cast<const T*>(object), owner);
+      };
+    else return nullptr;
   }
 };
 
@@ -225,9 +244,13 @@ struct Checked : CheckedMemory {
 
   // Whether it gives up is for the world to decide, wherever it may.
   template <class A, class C, Until U>
-  static auto await_until(const A& where, const C& condition, const U& until, std::memory_order o = order::acquire, Key = 0)
-      -> std::optional<decltype(where.load(o))> {
-    const auto value = wait(where, condition, stays_in_line<U> ? Kind::await_briefly : until.deadline() == never ? Kind::await : Kind::await_until, 0, o);
+  static auto await_until(const A& where, const C& condition, const U& until, std::memory_order o = order::acquire,
+                          Key = 0) -> std::optional<decltype(where.load(o))> {
+    const auto value = wait(where, condition,
+                            stays_in_line<U>            ? Kind::await_briefly
+                            : until.deadline() == never ? Kind::await
+                                                        : Kind::await_until,
+                            0, o);
     if (World::current().gave_up()) return std::nullopt;
     return value;
   }
@@ -241,8 +264,8 @@ struct Checked : CheckedMemory {
 
   static std::uint64_t now() { return 0; }
 
-  // There is no clock: patience is lost at any time, or never. That it is not a deadline, the world must know: whoever loses it
-  // stays in line.
+  // There is no clock: patience is lost at any time, or never. That it is not a deadline, the world must know: whoever
+  // loses it stays in line.
   struct Patience {
     static constexpr bool stays_in_line = true;
     static constexpr std::uint64_t deadline() { return 1; }
@@ -253,17 +276,24 @@ struct Checked : CheckedMemory {
     static constexpr void counted(bool) {}
   };
   template <Until U>
-  static Patience patience(const U&, std::uint64_t) { return {}; }
+  static Patience patience(const U&, std::uint64_t) {
+    return {};
+  }
   template <Until U>
-  static Patience soon(const U&) { return {}; }
+  static Patience soon(const U&) {
+    return {};
+  }
 
   template <class A, class C, class Pace, Until U>
-  static auto await_paced(const A& where, const C& condition, const Pace&, const U& until, std::memory_order o, Key = 0) {
+  static auto await_paced(const A& where, const C& condition, const Pace&, const U& until, std::memory_order o,
+                          Key = 0) {
     return await_until(where, condition, until, o);
   }
 
   template <class A, class T, class... K>
-  static void publish(A& where, T value, K...) { where.store(value, order::release); }
+  static void publish(A& where, T value, K...) {
+    where.store(value, order::release);
+  }
   template <class... K>
   static void signal(K...) {}
 
@@ -319,7 +349,9 @@ struct Checked : CheckedMemory {
         .kind = kind,
         .order = o,
         .operand = operand,
-        .test = [](const void* c, std::uint64_t word) -> bool { return (*static_cast<const C*>(c))(from_word<T>(word)); },
+        .test = [](const void* c, std::uint64_t word) -> bool {
+          return (*static_cast<const C*>(c))(from_word<T>(word));
+        },
         .context = &condition,
     }));
   }

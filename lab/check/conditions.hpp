@@ -6,8 +6,8 @@
 //                    on a notification that they got
 //   notify-destroy   as notify-all; the condition is destroyed as soon as all waiters are notified
 //
-// A lost or stolen notification is a deadlock. Beside that: a notification goes to the longest waiter, and to nobody who began to
-// wait after it.
+// A lost or stolen notification is a deadlock. Beside that: a notification goes to the longest waiter, and to nobody
+// who began to wait after it.
 #pragma once
 
 #include <fairlock/condition.hpp>
@@ -47,8 +47,8 @@ struct ConditionFixture {
   alignas(32) Condition<P> condition;
   alignas(32) CheckedMemory::plain<std::uint64_t> tokens;
   CheckedMemory::tally<std::uint64_t> waiting, gone;
-  CheckedMemory::tally<std::uint64_t> begun, ended;         // notifications
-  CheckedMemory::tally<std::uint64_t> waits;                // that began
+  CheckedMemory::tally<std::uint64_t> begun, ended;  // notifications
+  CheckedMemory::tally<std::uint64_t> waits;         // that began
   // Of each: how many notifications had begun when it was notified; 0: not yet.
   CheckedMemory::tally<std::uint64_t> notified[most_waits];
 
@@ -74,7 +74,8 @@ struct ConditionFixture {
   template <Until U>
   [[gnu::noinline]] bool wait(typename L::Episode& episode, const U& until) {
     const std::uint64_t number = waits, ended_before = ended;
-    if (number == most_waits) World::current().stop(Property::promise, "the scenario waits more often than the checker has room for");
+    if (number == most_waits)
+      World::current().stop(Property::promise, "the scenario waits more often than the checker has room for");
     waits = number + 1;
     World::current().acquiring(condition_number);
     const bool in_time = condition.wait_until(lock, episode, until);
@@ -83,12 +84,14 @@ struct ConditionFixture {
   }
 
   void check_order(std::uint64_t number, std::uint64_t ended_before) {
-    if (begun <= ended_before) World::current().stop(Property::order, "a waiter took a notification that was over before it began to wait");
+    if (begun <= ended_before)
+      World::current().stop(Property::order, "a waiter took a notification that was over before it began to wait");
     notified[number] = begun;
     std::uint64_t before = 0;
     for (unsigned i = 0; i < waits; ++i) {
       if (notified[i] == 0) continue;
-      if (notified[i] <= before) World::current().stop(Property::order, "a waiter was notified before one that waited longer");
+      if (notified[i] <= before)
+        World::current().stop(Property::order, "a waiter was notified before one that waited longer");
       ++before;
     }
   }
@@ -121,7 +124,8 @@ struct ConditionFixture {
     const unsigned threads = World::current().threads(), notifiers = threads / 2;
     for (unsigned e = 0; e < episodes; ++e) {
       if (thread >= notifiers) at(memory).take();
-      else for (unsigned i = thread; i < threads - notifiers; i += notifiers) at(memory).put();
+      else
+        for (unsigned i = thread; i < threads - notifiers; i += notifiers) at(memory).put();
     }
   }
 
@@ -132,7 +136,8 @@ struct ConditionFixture {
   [[gnu::noinline]] void round(unsigned thread, unsigned number) {
     auto episode = lock.acquire();
     if (thread == 0) tokens = number;
-    else while (tokens < number) wait(episode, Forever{});
+    else
+      while (tokens < number) wait(episode, Forever{});
     lock.release(episode);
     if (thread == 0) notify(all);
   }

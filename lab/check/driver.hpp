@@ -37,7 +37,8 @@ struct Driver {
   }
 
   void open_outcomes(std::vector<Step>& steps, unsigned t) {
-    for (unsigned o = memory.outcomes(t); o-- > 0;) steps.push_back({static_cast<std::uint8_t>(t), static_cast<std::uint8_t>(o)});
+    for (unsigned o = memory.outcomes(t); o-- > 0;)
+      steps.push_back({static_cast<std::uint8_t>(t), static_cast<std::uint8_t>(o)});
   }
 
   void take(Step step) {
@@ -51,8 +52,8 @@ struct Driver {
     memory.take(step.thread, step.outcome);
   }
 
-  // Whether nobody can go on but by waking for no reason, or by giving up because of a deadline while nobody holds what it waits
-  // for: a wake-up was lost, and a deadline must not hide that.
+  // Whether nobody can go on but by waking for no reason, or by giving up because of a deadline while nobody holds what
+  // it waits for: a wake-up was lost, and a deadline must not hide that.
   bool stuck() {
     bool waits = false, deadlines = false;
     for (unsigned t = 0; t < world.threads(); ++t) {
@@ -81,7 +82,8 @@ struct Driver {
   }
 
   void go_on_privately(unsigned t) {
-    while (!violated() && !world.thread(t).finished && is_private(world.thread(t).pending.kind, world.config().weak)) memory.take(t, 0);
+    while (!violated() && !world.thread(t).finished && is_private(world.thread(t).pending.kind, world.config().weak))
+      memory.take(t, 0);
   }
 
   // Snapshots form a stack.
@@ -94,7 +96,9 @@ struct Driver {
       driver.memory.save(driver.world.save(bytes_.data() + used_));
       used_ += size;
     }
-    void restore_top(Driver& driver) const { driver.memory.restore(driver.world.restore(bytes_.data() + offsets_.back())); }
+    void restore_top(Driver& driver) const {
+      driver.memory.restore(driver.world.restore(bytes_.data() + offsets_.back()));
+    }
     void pop() {
       used_ = offsets_.back();
       offsets_.pop_back();

@@ -41,7 +41,8 @@ class Teller {
   }
   static Config config(const Subject& subject) {
     Config c;
-    c.threads = std::min(storytellers, subject.properties.max_threads != 0 ? subject.properties.max_threads : storytellers);
+    c.threads =
+        std::min(storytellers, subject.properties.max_threads != 0 ? subject.properties.max_threads : storytellers);
     c.episodes = 2;
     c.slots = CheckedMemory::max_slots;
     c.domain = subject.domain;
@@ -51,7 +52,9 @@ class Teller {
   static std::string letter(unsigned t) { return std::string(1, static_cast<char>('A' + t)); }
   const Thread& thread(unsigned t) const { return driver_.world.thread(t); }
   bool is_inside(unsigned t) const { return thread(t).leaving; }
-  bool can_go_on(unsigned t) { return !thread(t).finished && thread(t).sleep != Sleep::asleep && driver_.memory.outcomes(t) != 0; }
+  bool can_go_on(unsigned t) {
+    return !thread(t).finished && thread(t).sleep != Sleep::asleep && driver_.memory.outcomes(t) != 0;
+  }
   unsigned inside() const {
     for (unsigned t = 0; t < driver_.world.threads(); ++t)
       if (is_inside(t)) return t;
@@ -116,7 +119,8 @@ class Teller {
     for (unsigned t = 0; t < driver_.world.threads(); ++t)
       if (watches(t)) moment.waiting.emplace_back(letter(t), driver_.world.named(thread(t).pending.address)->text);
     for (const auto address : driver_.world.named_addresses())
-      snapshots_.emplace_back(story_.moments.size(), address, driver_.world.read(address, driver_.world.named(address)->width));
+      snapshots_.emplace_back(story_.moments.size(), address,
+                              driver_.world.read(address, driver_.world.named(address)->width));
     moment.operations = std::exchange(operations_, {});
     story_.moments.push_back(std::move(moment));
   }
@@ -136,7 +140,8 @@ class Teller {
     for (auto& moment : story_.moments) moment.values.assign(shown.size(), "");
     for (const auto& [moment, address, value] : snapshots_) {
       const auto at = std::find(shown.begin(), shown.end(), address);
-      if (at != shown.end()) story_.moments[moment].values[static_cast<std::size_t>(at - shown.begin())] = driver_.world.show_value(value);
+      if (at != shown.end())
+        story_.moments[moment].values[static_cast<std::size_t>(at - shown.begin())] = driver_.world.show_value(value);
     }
     return std::move(story_);
   }

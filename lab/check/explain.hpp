@@ -11,10 +11,10 @@ namespace fairlock::check {
 
 struct Moment {
   std::string action;
-  std::string owner;                                        // the thread inside, or empty
-  std::vector<std::pair<std::string, std::string>> waiting; // thread, and the word that it watches
-  std::vector<std::string> values;                          // of Story::fields
-  std::vector<std::string> operations;                      // that led here
+  std::string owner;                                         // the thread inside, or empty
+  std::vector<std::pair<std::string, std::string>> waiting;  // thread, and the word that it watches
+  std::vector<std::string> values;                           // of Story::fields
+  std::vector<std::string> operations;                       // that led here
 };
 
 struct Story {

@@ -111,7 +111,7 @@ class Explorer {
   struct Frame {
     // Of the steps in open_ that are not taken yet; they reach to the end when the frame is on top.
     std::size_t first_open;
-    std::size_t depth;       // steps taken before
+    std::size_t depth;  // steps taken before
   };
 
   void search() {

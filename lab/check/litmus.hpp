@@ -12,7 +12,7 @@ struct Litmus {
   std::string_view name;
   std::string_view what;  // the outcome in question
   unsigned threads;
-  bool sc, weak;          // whether it can be reached
+  bool sc, weak;  // whether it can be reached
   Program (*program)();
 };
 

@@ -1,7 +1,8 @@
 // Mutants: planted bugs that the checker must find.
 //
-// A mutation rewrites operations of the real algorithm on their way to memory, so there is no second copy of a lock with
-// a bug in it, and nothing of this reaches a native build. It names the phase and the field, and what goes wrong there.
+// A mutation rewrites operations of the real algorithm on their way to memory, so there is no second copy of a lock
+// with a bug in it, and nothing of this reaches a native build. It names the phase and the field, and what goes wrong
+// there.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +14,24 @@
 namespace fairlock::check {
 
 enum class Slip : std::uint8_t {
-  relax,     // the order becomes relaxed
-  drop,      // nothing happens; what would be read is `value`, or for an RMW or await what is there
-  delay,     // it happens after the thread's next operation
-  split,     // an RMW becomes a load and a store
-  to_store,  // an RMW becomes a store (of `value`, where it would have computed one), and nothing comes back
-  stale,     // a load returns what the thread last read there
-  pretend,   // the operation happens, but `value` is what comes back (and `step` more at each further match)
-  write,     // `value` is written instead
+  relax,           // the order becomes relaxed
+  drop,            // nothing happens; what would be read is `value`, or for an RMW or await what is there
+  delay,           // it happens after the thread's next operation
+  split,           // an RMW becomes a load and a store
+  to_store,        // an RMW becomes a store (of `value`, where it would have computed one), and nothing comes back
+  stale,           // a load returns what the thread last read there
+  pretend,         // the operation happens, but `value` is what comes back (and `step` more at each further match)
+  write,           // `value` is written instead
   add_then_clear,  // two RMWs: `value` is added, then the bits of `step` are cleared
-  subtract,  // `value` is subtracted from what is written
+  subtract,        // `value` is subtracted from what is written
 };
 
 struct Mutation {
   Phase phase = Phase::acquiring;
-  std::string_view field;       // as the algorithm calls it, or with its owner; empty: a fence
+  std::string_view field;  // as the algorithm calls it, or with its owner; empty: a fence
   Kind kind = Kind::load;
   Slip slip = Slip::relax;
-  unsigned nth = 0;             // which match in the phase; 0: every one
+  unsigned nth = 0;  // which match in the phase; 0: every one
   std::uint64_t value = 0;
   std::uint64_t step = 0;
   const Mutation* also = nullptr;  // a bug that takes two
@@ -38,9 +39,9 @@ struct Mutation {
 
 struct Mutant {
   std::string_view name;
-  std::string_view lock;        // a name of the catalogue
+  std::string_view lock;  // a name of the catalogue
   Mutation mutation;
-  std::string_view what;        // the bug, in words
+  std::string_view what;  // the bug, in words
 };
 
 std::span<const Mutant> mutants();
@@ -62,7 +63,9 @@ std::uint64_t mutate(const Mutation& m, World& world, Thread& thread, const Oper
   };
 
   const auto* const name = world.named(op.address);
-  const bool same_place = thread.phase == m.phase && (m.field.empty() ? op.kind == Kind::fence : name && (m.field == name->field || m.field == name->text));
+  const bool same_place =
+      thread.phase == m.phase &&
+      (m.field.empty() ? op.kind == Kind::fence : name && (m.field == name->field || m.field == name->text));
   if (!same_place || op.kind != m.kind) return flush(same_place ? remember(post(op)) : post(op));
   // No further than it matters: a loop must come back to the same state.
   if (thread.matches <= m.nth || m.step != 0) ++thread.matches;
@@ -70,11 +73,10 @@ std::uint64_t mutate(const Mutation& m, World& world, Thread& thread, const Oper
 
   Operation changed = op;
   switch (m.slip) {
-    case Slip::relax:
-      changed.order = std::memory_order_relaxed;
-      return flush(post(changed));
+    case Slip::relax: changed.order = std::memory_order_relaxed; return flush(post(changed));
     case Slip::drop:
-      if (op.kind == Kind::store || op.kind == Kind::init || op.kind == Kind::fence || op.kind == Kind::unpark) return 0;
+      if (op.kind == Kind::store || op.kind == Kind::init || op.kind == Kind::fence || op.kind == Kind::unpark)
+        return 0;
       if (op.kind == Kind::cas && m.value != 0) return op.expected;  // "it succeeded"
       changed.kind = Kind::load;
       return flush(post(changed));
@@ -99,12 +101,8 @@ std::uint64_t mutate(const Mutation& m, World& world, Thread& thread, const Oper
     case Slip::stale:
       if (thread.remembers) return thread.remembered;
       return flush(remember(post(op)));
-    case Slip::pretend:
-      post(op);
-      return flush(m.value + (thread.matches - 1u) * m.step);
-    case Slip::write:
-      changed.operand = m.value;
-      return flush(post(changed));
+    case Slip::pretend: post(op); return flush(m.value + (thread.matches - 1u) * m.step);
+    case Slip::write: changed.operand = m.value; return flush(post(changed));
     case Slip::add_then_clear:
       changed.kind = Kind::fetch_add;
       changed.operand = m.value;
@@ -113,9 +111,7 @@ std::uint64_t mutate(const Mutation& m, World& world, Thread& thread, const Oper
       changed.operand = ~m.step;
       post(changed);
       return flush(op.expected);
-    case Slip::subtract:
-      changed.operand = op.operand - m.value;
-      return flush(post(changed));
+    case Slip::subtract: changed.operand = op.operand - m.value; return flush(post(changed));
   }
   return 0;
 }

@@ -11,6 +11,7 @@ constexpr auto releasing = Phase::releasing;
 
 constexpr Mutation return_one_permit{releasing, "grant", Kind::cas, Slip::subtract, 0, 1};  // a platoon of two gets one
 
+// clang-format off: one entry a line
 constexpr Mutant table[] = {
     {"tas-split", "tas", {acquiring, "word", Kind::await_exchange, Slip::split}, "the exchange is a load and a store"},
     {"tas-relaxed-release", "tas", {releasing, "word", Kind::store, Slip::relax}, "the release does not publish the critical section"},
@@ -177,6 +178,7 @@ constexpr Mutant table[] = {
     {"seqlock-late-publication", "hapax-seqlock", {acquiring, "last", Kind::store, Slip::delay}, "publishes when it is no longer under way, over a later write"},
     {"seqlock-no-fences", "hapax-seqlock", {acquiring, "", Kind::fence, Slip::drop}, "neither the writer nor the reader has a fence"},
 };
+// clang-format on
 
 }  // namespace
 

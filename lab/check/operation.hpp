@@ -9,7 +9,7 @@ namespace fairlock::check {
 enum class Kind : std::uint8_t {
   load,
   store,
-  init,            // a store to a word that nobody else can see yet
+  init,  // a store to a word that nobody else can see yet
   exchange,
   fetch_add,
   fetch_or,
@@ -30,13 +30,13 @@ enum class Kind : std::uint8_t {
 
 struct Operation {
   Kind kind = Kind::start;
-  std::uint8_t width = 8;                // bytes
+  std::uint8_t width = 8;  // bytes
   std::memory_order order = std::memory_order_relaxed;
   std::uintptr_t address = 0;
-  std::uint64_t operand = 0;             // stored, added, or desired
-  std::uint64_t expected = 0;            // of a cas
+  std::uint64_t operand = 0;   // stored, added, or desired
+  std::uint64_t expected = 0;  // of a cas
   bool (*test)(const void*, std::uint64_t) = nullptr;
-  const void* context = nullptr;         // of test: on the stack of the waiting fiber
+  const void* context = nullptr;  // of test: on the stack of the waiting fiber
 };
 
 constexpr bool is_rmw(Kind kind) {
@@ -44,7 +44,8 @@ constexpr bool is_rmw(Kind kind) {
          kind == Kind::await_exchange;
 }
 constexpr bool is_await(Kind kind) {
-  return kind == Kind::await || kind == Kind::await_briefly || kind == Kind::await_until || kind == Kind::await_exchange;
+  return kind == Kind::await || kind == Kind::await_briefly || kind == Kind::await_until ||
+         kind == Kind::await_exchange;
 }
 // An await that may give up while the value does not satisfy.
 constexpr bool may_give_up(Kind kind) { return kind == Kind::await_briefly || kind == Kind::await_until; }
@@ -55,7 +56,8 @@ constexpr bool has_address(Kind kind) { return kind != Kind::fence && kind != Ki
 // A fence is one only where memory is sequentially consistent; an access is, because what it must not overlap with is
 // noticed when a thread enters, and a race by happens-before.
 constexpr bool is_private(Kind kind, bool weak) {
-  return kind == Kind::start || kind == Kind::access || kind == Kind::touch || kind == Kind::init || (kind == Kind::fence && !weak);
+  return kind == Kind::start || kind == Kind::access || kind == Kind::touch || kind == Kind::init ||
+         (kind == Kind::fence && !weak);
 }
 
 // What an RMW (or a cas that succeeds) writes over `old`.

@@ -21,7 +21,8 @@ bool parse(const std::string& text, std::vector<Step>& schedule) {
     if (text[i] < 'A' || text[i] >= static_cast<char>('A' + max_threads)) return false;
     Step step{static_cast<std::uint8_t>(text[i++] - 'A'), 0};
     unsigned outcome = 0;
-    while (i < text.size() && text[i] >= '0' && text[i] <= '9' && outcome < 256) outcome = outcome * 10 + static_cast<unsigned>(text[i++] - '0');
+    while (i < text.size() && text[i] >= '0' && text[i] <= '9' && outcome < 256)
+      outcome = outcome * 10 + static_cast<unsigned>(text[i++] - '0');
     if (outcome > 255) return false;
     step.outcome = static_cast<std::uint8_t>(outcome);
     schedule.push_back(step);
@@ -62,11 +63,15 @@ Replay follow(const Program& program, const Config& config, const std::vector<St
     const auto before = world.thread(step.thread).phase;
     driver->take_shared_operation(step);
     const auto& thread = world.thread(step.thread);
-    if (op.kind == Kind::load || op.kind == Kind::await || op.kind == Kind::await_exchange || is_rmw(op.kind)) line += " = " + world.show_value(thread.result);
-    if (op.kind == Kind::cas) line += thread.result == op.expected ? " done" : " failed, found " + world.show_value(thread.result);
+    if (op.kind == Kind::load || op.kind == Kind::await || op.kind == Kind::await_exchange || is_rmw(op.kind))
+      line += " = " + world.show_value(thread.result);
+    if (op.kind == Kind::cas)
+      line += thread.result == op.expected ? " done" : " failed, found " + world.show_value(thread.result);
     if (op.kind == Kind::chance) line += thread.result != 0 ? ": yes" : ": no";
     if (op.kind == Kind::park)
-      line += thread.sleep == Sleep::asleep ? " falls asleep" : step.outcome == 1 ? " has waited long enough" : " wakes";
+      line += thread.sleep == Sleep::asleep ? " falls asleep"
+              : step.outcome == 1           ? " has waited long enough"
+                                            : " wakes";
     if (may_give_up(op.kind)) line += thread.gave_up ? " gives up" : " = " + world.show_value(thread.result);
     if (thread.finished) line += "   [leaves for good]";
     else if (thread.phase != before && thread.phase == Phase::inside) line += "   [enters]";

@@ -28,7 +28,8 @@ class ScMemory {
   void take(unsigned t, unsigned outcome) {
     const auto& op = world_.thread(t).pending;
     if (op.kind == Kind::unpark) return world_.unpark(t);
-    if (world_.dead(op.address)) return world_.violate(Property::destroyed, world_.show(op) + " after another thread destroyed or freed it");
+    if (world_.dead(op.address))
+      return world_.violate(Property::destroyed, world_.show(op) + " after another thread destroyed or freed it");
     std::uint64_t value = 0;
     switch (op.kind) {
       case Kind::start:

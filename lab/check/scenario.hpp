@@ -34,16 +34,32 @@
 namespace fairlock::check {
 
 enum class Scenario {
-  rounds, try_, timed, oblivious, several, destroy, timed_destroy, full_table, interrupt, wrap,
-  permits, posts, timed_permits, timed_posts, timed_batch, timed_away,
-  notify, notify_all, notify_timed, notify_destroy,
+  rounds,
+  try_,
+  timed,
+  oblivious,
+  several,
+  destroy,
+  timed_destroy,
+  full_table,
+  interrupt,
+  wrap,
+  permits,
+  posts,
+  timed_permits,
+  timed_posts,
+  timed_batch,
+  timed_away,
+  notify,
+  notify_all,
+  notify_timed,
+  notify_destroy,
   record,
 };
 inline constexpr std::string_view scenario_names[] = {
-    "rounds", "try", "timed", "oblivious", "several", "destroy", "timed-destroy", "full-table", "interrupt", "wrap",
-    "permits", "posts", "timed-permits", "timed-posts", "timed-batch", "timed-away",
-    "notify", "notify-all", "notify-timed", "notify-destroy",
-    "record",
+    "rounds",      "try",        "timed",  "oblivious",  "several",      "destroy",        "timed-destroy",
+    "full-table",  "interrupt",  "wrap",   "permits",    "posts",        "timed-permits",  "timed-posts",
+    "timed-batch", "timed-away", "notify", "notify-all", "notify-timed", "notify-destroy", "record",
 };
 
 // Whether the scenario uses the form of the lock whose waiters may leave.
@@ -54,7 +70,9 @@ constexpr bool uses_timed_form(Scenario scenario) {
 
 // Every thread begins with a block of hapaxes in hand, as if it had been here before: who fetches its first block first
 // makes no difference worth exploring. The variations with small blocks or lanes do fetch them.
-inline bool supplied(const DomainOptions& options) { return options.lane == Lane::first && options.block_bits == DomainOptions{}.block_bits; }
+inline bool supplied(const DomainOptions& options) {
+  return options.lane == Lane::first && options.block_bits == DomainOptions{}.block_bits;
+}
 
 inline void supply_domain() {
   if (supplied(Checked::options())) {
@@ -68,8 +86,8 @@ inline void supply_thread(unsigned thread) {
     Checked::local<HapaxSupply>().next = (std::uint64_t{thread + 1} << Checked::options().block_bits) + 1;
 }
 
-// Whether anything was left behind in the domain: a visible waiter (a collision for ever), an entry of somebody who left, an
-// element on a chain.
+// Whether anything was left behind in the domain: a visible waiter (a collision for ever), an entry of somebody who
+// left, an element on a chain.
 inline bool domain_in_use() {
   const auto& domain = CheckedMemory::domain();
   for (std::uint32_t i = 0; i < CheckedMemory::max_slots; ++i) {
@@ -124,8 +142,8 @@ struct Fixture {
     return self.locks[0].locked() || self.locks[1].locked();
   }
 
-  // Not inlined, all three: when they return, whatever they left in registers and on the stack is gone, and does not make
-  // equal states look different.
+  // Not inlined, all three: when they return, whatever they left in registers and on the stack is gone, and does not
+  // make equal states look different.
   [[gnu::noinline]] Episode enter(unsigned lock = 0) {
     World::current().acquiring(lock);
     Episode episode = locks[lock].acquire();
@@ -301,12 +319,24 @@ struct Fixture {
       case Scenario::try_: p.body = &tries; break;
       case Scenario::timed:
       case Scenario::full_table: p.body = &timed; break;
-      case Scenario::timed_destroy: p.body = &timed_destroy; p.locked = &domain_still_in_use; break;
+      case Scenario::timed_destroy:
+        p.body = &timed_destroy;
+        p.locked = &domain_still_in_use;
+        break;
       case Scenario::interrupt: p.body = &interrupted; break;
-      case Scenario::wrap: p.body = &rounds; p.starts_near_limits = true; break;
+      case Scenario::wrap:
+        p.body = &rounds;
+        p.starts_near_limits = true;
+        break;
       case Scenario::oblivious: p.body = &oblivious; break;
-      case Scenario::several: p.body = &several; p.locks = 2; break;
-      case Scenario::destroy: p.body = &destroy; p.locked = &domain_still_in_use; break;
+      case Scenario::several:
+        p.body = &several;
+        p.locks = 2;
+        break;
+      case Scenario::destroy:
+        p.body = &destroy;
+        p.locked = &domain_still_in_use;
+        break;
       default: p.body = &rounds;
     }
     return p;
@@ -316,9 +346,9 @@ struct Fixture {
 template <class S>
 struct SemaphoreFixture {
   S semaphore;
-  CheckedMemory::tally<std::uint64_t> expected;  // permits that must be there in the end
-  CheckedMemory::tally<std::uint64_t> settled;   // threads that have a permit or have given up
-  CheckedMemory::atomic<std::uint32_t> returned; // 1 once the interrupted thread has returned from its wait
+  CheckedMemory::tally<std::uint64_t> expected;   // permits that must be there in the end
+  CheckedMemory::tally<std::uint64_t> settled;    // threads that have a permit or have given up
+  CheckedMemory::atomic<std::uint32_t> returned;  // 1 once the interrupted thread has returned from its wait
   Interrupt<CheckedSleeping> interrupt;
 
   static SemaphoreFixture& at(void* memory) { return *static_cast<SemaphoreFixture*>(memory); }
@@ -522,21 +552,52 @@ struct SemaphoreFixture {
     p.lock_size = sizeof(S);
     p.order = checked_order(S::properties.order);
     p.bypass = S::properties.bypass;
-    p.symmetric = (scenario == Scenario::rounds || scenario == Scenario::permits) && (slots == 1 || !S::properties.waiting_array);
+    p.symmetric =
+        (scenario == Scenario::rounds || scenario == Scenario::permits) && (slots == 1 || !S::properties.waiting_array);
     switch (scenario) {
       case Scenario::try_: p.body = &tries; break;
       case Scenario::timed:
       case Scenario::full_table: p.body = &timed<true>; break;
       case Scenario::interrupt: p.body = &interrupted; break;
-      case Scenario::destroy: p.body = &destroy<false>; p.permits = 255; p.locked = &domain_still_in_use; break;
-      case Scenario::timed_destroy: p.body = &destroy<true>; p.permits = 255; p.locked = &domain_still_in_use; break;
-      case Scenario::wrap: p.body = &posts; p.permits = 255; p.starts_near_limits = true; break;
-      case Scenario::timed_permits: p.body = &timed<false>; p.permits = 2; break;
-      case Scenario::timed_away: p.body = &timed_away; p.permits = 255; break;
-      case Scenario::timed_posts: p.body = &timed_posts; p.permits = 255; break;
-      case Scenario::timed_batch: p.body = &timed_batch; p.permits = 255; break;
-      case Scenario::permits: p.body = &rounds<false>; p.permits = 2; break;
-      case Scenario::posts: p.body = &posts; p.permits = 255; break;
+      case Scenario::destroy:
+        p.body = &destroy<false>;
+        p.permits = 255;
+        p.locked = &domain_still_in_use;
+        break;
+      case Scenario::timed_destroy:
+        p.body = &destroy<true>;
+        p.permits = 255;
+        p.locked = &domain_still_in_use;
+        break;
+      case Scenario::wrap:
+        p.body = &posts;
+        p.permits = 255;
+        p.starts_near_limits = true;
+        break;
+      case Scenario::timed_permits:
+        p.body = &timed<false>;
+        p.permits = 2;
+        break;
+      case Scenario::timed_away:
+        p.body = &timed_away;
+        p.permits = 255;
+        break;
+      case Scenario::timed_posts:
+        p.body = &timed_posts;
+        p.permits = 255;
+        break;
+      case Scenario::timed_batch:
+        p.body = &timed_batch;
+        p.permits = 255;
+        break;
+      case Scenario::permits:
+        p.body = &rounds<false>;
+        p.permits = 2;
+        break;
+      case Scenario::posts:
+        p.body = &posts;
+        p.permits = 255;
+        break;
       default: p.body = &rounds<true>;
     }
     return p;
@@ -545,7 +606,9 @@ struct SemaphoreFixture {
 
 // The seqlock's record is two words that every writer sets to the same value.
 struct RecordFixture {
-  struct Record { std::uint64_t left, right; };
+  struct Record {
+    std::uint64_t left, right;
+  };
   HapaxSeqlock<Checked, Record> record;
   CheckedMemory::tally<std::uint64_t> meetings;  // writes that say they met another
 
@@ -568,7 +631,8 @@ struct RecordFixture {
         const std::uint64_t value = thread * 100 + e + 1;
         if (!self.record.write({value, value})) self.meetings = self.meetings + 1;
       } else if (const auto copy = self.record.read(); copy && copy->left != copy->right) {
-        world.stop(Property::torn, "a copy of " + std::to_string(copy->left) + " and " + std::to_string(copy->right) + " was taken for whole");
+        world.stop(Property::torn, "a copy of " + std::to_string(copy->left) + " and " + std::to_string(copy->right) +
+                                       " was taken for whole");
       }
     }
   }

@@ -28,7 +28,7 @@ bool parse(const std::string& text, std::vector<Step>& schedule);
 
 struct Result {
   std::uint64_t states = 0;
-  bool complete = false;     // everything was explored, or a violation was found
+  bool complete = false;  // everything was explored, or a violation was found
   Violation violation;
   std::vector<Step> schedule;  // that leads to it
   double seconds = 0;
@@ -42,12 +42,11 @@ struct Progress {
 
 Result explore(const Program& program, const Config& config, std::uint64_t max_states, Progress& progress);
 
-
 struct Replay {
   std::vector<std::string> lines;
   Violation violation;
-  std::string problem;  // why the schedule cannot be followed to its end
-  unsigned skipped = 0; // steps of threads that were waiting or had finished
+  std::string problem;   // why the schedule cannot be followed to its end
+  unsigned skipped = 0;  // steps of threads that were waiting or had finished
 };
 Replay replay(const Program& program, const Config& config, const std::vector<Step>& schedule);
 
@@ -58,7 +57,8 @@ struct Traces {
   Violation violation;
   std::vector<Step> schedule;  // that leads to it
 };
-Traces all_interleavings(const Program& program, const Config& config, std::uint64_t max_executions, Progress& progress);
+Traces all_interleavings(const Program& program, const Config& config, std::uint64_t max_executions,
+                         Progress& progress);
 Traces dpor(const Program& program, const Config& config, std::uint64_t max_executions, Progress& progress);
 
 }  // namespace fairlock::check

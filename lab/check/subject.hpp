@@ -21,7 +21,7 @@ struct Subject {
   bool condition = false;
   bool has_try = false;
   bool abandonable = false;
-  bool sleeping = false;  // its waiters sleep, on chains
+  bool sleeping = false;         // its waiters sleep, on chains
   bool has_ticket_line = false;  // its waiters stand in a TicketLine (line/ticket.hpp)
   Program (*make)(Scenario, std::uint32_t slots, const DomainOptions&) = nullptr;
 
@@ -34,13 +34,13 @@ struct Subject {
 const std::vector<Subject>& subjects();
 const Subject* find_subject(std::string_view name);
 
-void add_locks(std::vector<Subject>&);       // subjects_locks.cpp
-void add_variations(std::vector<Subject>&);  // subjects_variations.cpp
-void add_semaphores(std::vector<Subject>&);  // subjects_semaphores.cpp
-void add_sleeping(std::vector<Subject>&);    // subjects_sleeping.cpp
+void add_locks(std::vector<Subject>&);                // subjects_locks.cpp
+void add_variations(std::vector<Subject>&);           // subjects_variations.cpp
+void add_semaphores(std::vector<Subject>&);           // subjects_semaphores.cpp
+void add_sleeping(std::vector<Subject>&);             // subjects_sleeping.cpp
 void add_sleeping_variations(std::vector<Subject>&);  // subjects_sleeping_variations.cpp
 void add_stepping_aside(std::vector<Subject>&);       // subjects_stepping_aside.cpp
-void add_conditions(std::vector<Subject>&);  // subjects_conditions.cpp
+void add_conditions(std::vector<Subject>&);           // subjects_conditions.cpp
 
 template <class E>
 Subject subject_of(bool variation) {

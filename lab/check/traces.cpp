@@ -1,11 +1,11 @@
 // Two searches without a set of states, under sequential consistency: every interleaving, and dynamic partial-order
-// reduction with source sets and sleep sets (Abdulla, Aronsson, Jonsson, Sagonas 2014). Both collect the traces that they
-// find, where two interleavings are one trace if they order all conflicting operations alike. They check the default
-// engine and each other: the reduction must not lose a trace.
+// reduction with source sets and sleep sets (Abdulla, Aronsson, Jonsson, Sagonas 2014). Both collect the traces that
+// they find, where two interleavings are one trace if they order all conflicting operations alike. They check the
+// default engine and each other: the reduction must not lose a trace.
 //
-// An await is what textbook reductions get wrong. It conflicts with every write of its location, also with those that it
-// could have preceded but that are hidden behind a later one which enabled it again; and a thread that is left blocked at
-// the end has raced too. So an await races with all writes that it has not seen, not only with the last.
+// An await is what textbook reductions get wrong. It conflicts with every write of its location, also with those that
+// it could have preceded but that are hidden behind a later one which enabled it again; and a thread that is left
+// blocked at the end has raced too. So an await races with all writes that it has not seen, not only with the last.
 
 #include <array>
 #include <memory>
@@ -25,10 +25,10 @@ struct Event {
   unsigned thread = 0;
   std::uintptr_t location = 0;  // 0: none
   bool writes = false;
-  std::uint64_t version = 0;    // of the location, before
-  unsigned index = 0;           // of the thread's events, from 1
-  std::uint8_t outcome = 0;     // of chance
-  Clock clock{};                // of everything that happens before it, itself included
+  std::uint64_t version = 0;  // of the location, before
+  unsigned index = 0;         // of the thread's events, from 1
+  std::uint8_t outcome = 0;   // of chance
+  Clock clock{};              // of everything that happens before it, itself included
 };
 
 struct Version {
@@ -42,7 +42,8 @@ void join(Clock& into, const Clock& from) {
 
 class TraceSearch {
  public:
-  TraceSearch(const Program& program, const Config& config, std::uint64_t max_executions, bool reduce, Progress& progress)
+  TraceSearch(const Program& program, const Config& config, std::uint64_t max_executions, bool reduce,
+              Progress& progress)
       : driver_(program, config), max_executions_(max_executions), reduce_(reduce), progress_(progress) {}
 
   Traces run() {
@@ -121,7 +122,9 @@ class TraceSearch {
     Set set = 0;
     for (unsigned t = 0; t < driver_.world.threads(); ++t)
       // Nobody wakes for no reason here: without a set of states, that could go on for ever.
-      if (!driver_.world.thread(t).finished && driver_.world.thread(t).sleep != Sleep::asleep && driver_.memory.outcomes(t) != 0) set |= 1u << t;
+      if (!driver_.world.thread(t).finished && driver_.world.thread(t).sleep != Sleep::asleep &&
+          driver_.memory.outcomes(t) != 0)
+        set |= 1u << t;
     return set;
   }
 
@@ -168,7 +171,8 @@ class TraceSearch {
     }
     event.clock = clock;
     const auto where = event.location != 0 ? driver_.world.offset(reinterpret_cast<const void*>(event.location)) : 0;
-    trace_ += scramble(scramble((event.outcome * 100u + event.thread) * 1000u + event.index, where), event.version * 2 + event.writes);
+    trace_ += scramble(scramble((event.outcome * 100u + event.thread) * 1000u + event.index, where),
+                       event.version * 2 + event.writes);
     return event;
   }
 
@@ -230,7 +234,8 @@ Traces search(Program program, const Config& config, std::uint64_t max_execution
 
 }  // namespace
 
-Traces all_interleavings(const Program& program, const Config& config, std::uint64_t max_executions, Progress& progress) {
+Traces all_interleavings(const Program& program, const Config& config, std::uint64_t max_executions,
+                         Progress& progress) {
   return search(program, config, max_executions, false, progress);
 }
 

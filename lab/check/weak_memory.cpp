@@ -26,7 +26,8 @@ void WeakMemory::reset() { fixed_ = Fixed{}; }
 unsigned WeakMemory::location(const Operation& op) {
   auto& known = location_of_[world_.offset(reinterpret_cast<const void*>(op.address)) / 4];
   if (known == 0) {
-    if (locations_known_ == max_locations) throw TooLarge("the scenario touches more words than the weak memory model has room for");
+    if (locations_known_ == max_locations)
+      throw TooLarge("the scenario touches more words than the weak memory model has room for");
     known = ++locations_known_;
   }
   const unsigned location = known - 1u;
@@ -48,7 +49,8 @@ void WeakMemory::each_outcome(unsigned t, F&& visit) {
       if (!visit(Effect::none, o)) return;
     return;
   }
-  if (op.kind == Kind::start || op.kind == Kind::fence || op.kind == Kind::access || op.kind == Kind::touch || op.kind == Kind::unpark) {
+  if (op.kind == Kind::start || op.kind == Kind::fence || op.kind == Kind::access || op.kind == Kind::touch ||
+      op.kind == Kind::unpark) {
     visit(Effect::none, 0);
     return;
   }
@@ -90,7 +92,8 @@ void WeakMemory::each_outcome(unsigned t, F&& visit) {
   }
   if (may_give_up(op.kind) && unsatisfied) visit(Effect::give_up, 0);
   // The value flickered by: a waiter may also look only when it is over.
-  if ((op.kind == Kind::await || op.kind == Kind::await_until) && satisfied && !satisfies(list.length - 1u)) visit(Effect::miss, list.length - 1u);
+  if ((op.kind == Kind::await || op.kind == Kind::await_until) && satisfied && !satisfies(list.length - 1u))
+    visit(Effect::miss, list.length - 1u);
 }
 
 bool WeakMemory::only_deadline(unsigned t) {
@@ -109,7 +112,8 @@ unsigned WeakMemory::outcomes(unsigned t) {
 void WeakMemory::take(unsigned t, unsigned outcome) {
   const Operation op = world_.thread(t).pending;
   if (op.kind == Kind::unpark) return world_.unpark(t);
-  if (world_.dead(op.address)) return world_.violate(Property::destroyed, world_.show(op) + " after another thread destroyed or freed it");
+  if (world_.dead(op.address))
+    return world_.violate(Property::destroyed, world_.show(op) + " after another thread destroyed or freed it");
   if (op.kind == Kind::park) return world_.park(t, outcome);
   Effect effect = Effect::none;
   unsigned position = 0, count = 0;
@@ -120,11 +124,14 @@ void WeakMemory::take(unsigned t, unsigned outcome) {
   });
 
   if (effect != Effect::none) {
-    // An init is not interleaved with anything, and so must be what it claims to be: of a word that nobody else can see.
+    // An init is not interleaved with anything, and so must be what it claims to be: of a word that nobody else can
+    // see.
     const unsigned l = location(op);
     const auto seen = fixed_.threads[t].now[l];
     if (op.kind == Kind::init ? seen + 1u != position : seen < fixed_.unseen[l])
-      return world_.violate(Property::race, world_.show(op) + " races with another thread's use of the word, one of the two being an init");
+      return world_.violate(
+          Property::race,
+          world_.show(op) + " races with another thread's use of the word, one of the two being an init");
     if (op.kind == Kind::init) fixed_.unseen[l] = static_cast<std::uint8_t>(position);
   }
 
@@ -148,9 +155,7 @@ void WeakMemory::take(unsigned t, unsigned outcome) {
       read(t, l, position, acquires(op.order));
       break;
     }
-    case Effect::write:
-      insert(t, location(op), position, op.operand, releases(op.order), nullptr);
-      break;
+    case Effect::write: insert(t, location(op), position, op.operand, releases(op.order), nullptr); break;
     case Effect::modify: {
       const unsigned l = location(op);
       value = message(l, position).value;
@@ -179,9 +184,11 @@ void WeakMemory::read(unsigned t, unsigned l, unsigned position, bool acquire) {
   }
 }
 
-void WeakMemory::insert(unsigned t, unsigned l, unsigned position, std::uint64_t value, bool release, const Message* carried) {
+void WeakMemory::insert(unsigned t, unsigned l, unsigned position, std::uint64_t value, bool release,
+                        const Message* carried) {
   auto& list = fixed_.lists[l];
-  if (list.length == max_list || fixed_.messages == max_messages) throw TooLarge("the scenario writes more often than the weak memory model has room for");
+  if (list.length == max_list || fixed_.messages == max_messages)
+    throw TooLarge("the scenario writes more often than the weak memory model has room for");
   if (position < list.length) {  // into the middle: every view of what lies behind moves up
     const auto shift = [&](View& view) { view[l] += view[l] >= position; };
     for (auto& views : fixed_.threads) {
@@ -245,7 +252,8 @@ std::uint64_t WeakMemory::hash() const {
   std::uint64_t hash = 0x5eed;
   const auto add = [&](const View& view) {
     View above;
-    for (unsigned l = 0; l < max_locations; ++l) above[l] = static_cast<std::uint8_t>(std::max(view[l], floor[l]) - floor[l]);
+    for (unsigned l = 0; l < max_locations; ++l)
+      above[l] = static_cast<std::uint8_t>(std::max(view[l], floor[l]) - floor[l]);
     std::uint64_t words[max_locations / 8];
     std::memcpy(words, above.data(), sizeof words);
     for (const auto word : words) hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL + (hash >> 29);

@@ -1,10 +1,10 @@
 // Weak memory: RC11 without load buffering, as views over messages.
 //
 // A location is a list of messages in modification order. A thread's view says, for each location, the oldest message
-// that it may still read. A release attaches the writer's view to the message, an acquire joins it into the reader's; an
-// RMW stands right behind the message that it read and carries on its view (release sequences); a store may go anywhere
-// behind the thread's view, even before messages that exist already; seq_cst fences meet in one global view. Accesses
-// that ask for seq_cst get acq_rel: more behaviours, never fewer.
+// that it may still read. A release attaches the writer's view to the message, an acquire joins it into the reader's;
+// an RMW stands right behind the message that it read and carries on its view (release sequences); a store may go
+// anywhere behind the thread's view, even before messages that exist already; seq_cst fences meet in one global view.
+// Accesses that ask for seq_cst get acq_rel: more behaviours, never fewer.
 //
 // Positions, not timestamps, order a list, so equal states have equal representations; messages that no thread can read
 // any more count for nothing.
@@ -64,8 +64,8 @@ class WeakMemory {
   // The part of a snapshot that is always copied; the messages follow as far as they are used.
   struct Fixed {
     std::array<ThreadViews, max_threads> threads;
-    View fence;  // where seq_cst fences meet
-    View unseen; // the last `init` of each location: whoever touches it afterwards must know of that
+    View fence;   // where seq_cst fences meet
+    View unseen;  // the last `init` of each location: whoever touches it afterwards must know of that
     std::array<List, max_locations> lists;
     std::uint8_t messages;
   };
@@ -76,9 +76,12 @@ class WeakMemory {
 
   unsigned location(const Operation& op);
   Message& message(unsigned location, unsigned position) { return messages_[fixed_.lists[location].message[position]]; }
-  const Message& message(unsigned location, unsigned position) const { return messages_[fixed_.lists[location].message[position]]; }
+  const Message& message(unsigned location, unsigned position) const {
+    return messages_[fixed_.lists[location].message[position]];
+  }
   void read(unsigned t, unsigned location, unsigned position, bool acquire);
-  void insert(unsigned t, unsigned location, unsigned position, std::uint64_t value, bool release, const Message* carried);
+  void insert(unsigned t, unsigned location, unsigned position, std::uint64_t value, bool release,
+              const Message* carried);
   void fence(unsigned t, std::memory_order order);
   void access(unsigned t);
   void touch(unsigned t, const Operation& op, std::string otherwise);

@@ -105,8 +105,11 @@ void World::resume(unsigned t, std::uint64_t result, bool gave_up) {
   auto& thread = moving.threads[t];
   thread.result = result;
   thread.gave_up = gave_up;
-  if (gave_up && thread.phase == Phase::acquiring && (thread.pending.kind == Kind::await_until || (thread.pending.kind == Kind::park && thread.pending.operand == 1))) {
-    // It leaves the line, and may be passed by. It may also come back to the place that it had, before those who stand behind it.
+  if (gave_up && thread.phase == Phase::acquiring &&
+      (thread.pending.kind == Kind::await_until ||
+       (thread.pending.kind == Kind::park && thread.pending.operand == 1))) {
+    // It leaves the line, and may be passed by. It may also come back to the place that it had, before those who stand
+    // behind it.
     leave_line(moving.lines[thread.lock], t);
     moving.lines[thread.lock].returns |= static_cast<std::uint8_t>(1u << t);
     thread.placed = true;  // what it still does to the lock is no arrival
@@ -118,8 +121,8 @@ void World::resume(unsigned t, std::uint64_t result, bool gave_up) {
   }
   const Here here(*this);
   self_ = t;
-  // What earlier calls left below the stack pointer would come back as unused bytes of new frames, and make equal states
-  // look different.
+  // What earlier calls left below the stack pointer would come back as unused bytes of new frames, and make equal
+  // states look different.
   std::memset(static_cast<std::byte*>(thread.sp) - clean_below, 0, clean_below);
   fairlock_switch(&driver_sp_, thread.sp);
   self_ = nobody;
@@ -134,14 +137,20 @@ std::uint64_t World::local_hash(unsigned t) {
   if (thread.finished) return scramble(t, 0xf171);
   std::uint64_t hash = hash_bytes(t, static_cast<const std::byte*>(thread.sp), live_stack(t));
   hash = hash_bytes(hash, part(t), own_used_);
-  if (config_.mutation) hash = scramble(hash, scramble(thread.remembered, (thread.remembers * 2u + thread.has_delayed) * 256u + thread.matches + (thread.has_delayed ? thread.delayed.operand * 512 + thread.delayed.address * 3 : 0)));
-  return scramble(hash, thread.placed + thread.leaving * 2u + thread.steps * 4u + thread.created * 8u + thread.out_of_scope * (std::uint64_t{1} << 32));
+  if (config_.mutation)
+    hash = scramble(hash,
+                    scramble(thread.remembered,
+                             (thread.remembers * 2u + thread.has_delayed) * 256u + thread.matches +
+                                 (thread.has_delayed ? thread.delayed.operand * 512 + thread.delayed.address * 3 : 0)));
+  return scramble(hash, thread.placed + thread.leaving * 2u + thread.steps * 4u + thread.created * 8u +
+                            thread.out_of_scope * (std::uint64_t{1} << 32));
 }
 
 std::uint64_t World::post(const Operation& op) {
   auto& thread = moving.threads[self_];
   thread.pending = op;
-  if ((is_await(op.kind) || op.kind == Kind::park) && thread.phase == Phase::acquiring && !thread.placed && in_line(moving.lines[thread.lock], self_)) {
+  if ((is_await(op.kind) || op.kind == Kind::park) && thread.phase == Phase::acquiring && !thread.placed &&
+      in_line(moving.lines[thread.lock], self_)) {
     thread.placed = true;
     check_bypass(self_);
   }
@@ -160,7 +169,8 @@ std::uint64_t World::perform(const Operation& op) {
 
 std::uint64_t World::perform(const Operation& op, const Mutation* mutation) {
   if (mutation == nullptr) return post(op);
-  return mutate(*mutation, *this, moving.threads[self_], op, [&](const Operation& o) { return perform(o, mutation->also); });
+  return mutate(*mutation, *this, moving.threads[self_], op,
+                [&](const Operation& o) { return perform(o, mutation->also); });
 }
 
 void World::touch(std::uintptr_t address) {
@@ -188,7 +198,9 @@ std::uint64_t World::hash() const {
     if (thread.sleep != Sleep::awake) hash += scramble(t, 0x51ee0 + static_cast<unsigned>(thread.sleep));
   }
   for (const auto& freed : moving.freed)
-    if (freed.any()) hash += scramble(std::hash<std::bitset<112>>{}(freed), static_cast<std::uint64_t>(&freed - &moving.freed[0]) + 0x40);
+    if (freed.any())
+      hash +=
+          scramble(std::hash<std::bitset<112>>{}(freed), static_cast<std::uint64_t>(&freed - &moving.freed[0]) + 0x40);
   for (unsigned l = 0; l < program_.locks; ++l) {
     const auto& line = moving.lines[l];
     std::uint64_t order = line.length + line.destroyed * 8u + line.returns * 16u;
@@ -287,7 +299,8 @@ bool World::dead(std::uintptr_t address) const {
   const auto parts = address - reinterpret_cast<std::uintptr_t>(part(0));
   if (parts >= max_threads * part_size) return false;
   const auto owner = parts / part_size, at = parts % part_size;
-  return at < own_size ? moving.threads[owner].finished || (moving.threads[owner].out_of_scope >> (at / 8) & 1) : moving.freed[owner][(at - own_size) / 8];
+  return at < own_size ? moving.threads[owner].finished || (moving.threads[owner].out_of_scope >> (at / 8) & 1)
+                       : moving.freed[owner][(at - own_size) / 8];
 }
 
 void World::destroy(const void* object, std::size_t size) {
@@ -316,7 +329,8 @@ void World::park(unsigned t, unsigned outcome) {
 void World::unpark(unsigned t) {
   for (unsigned s = 0; s < config_.threads; ++s) {
     auto& sleeper = moving.threads[s];
-    if (sleeper.sleep == Sleep::asleep && sleeper.pending.address == moving.threads[t].pending.address) sleeper.sleep = Sleep::woken;
+    if (sleeper.sleep == Sleep::asleep && sleeper.pending.address == moving.threads[t].pending.address)
+      sleeper.sleep = Sleep::woken;
   }
   resume(t, 0);
 }
@@ -347,8 +361,8 @@ void World::leave_line(Line& line, unsigned t) {
   std::memset(line.thread + kept, 0, sizeof line.thread - kept);
 }
 
-// A thread arrives with the last RMW that changes the lock's own words before it begins to wait, or enters; at a capacitor
-// with the first one, that takes its place in the order of platoons.
+// A thread arrives with the last RMW that changes the lock's own words before it begins to wait, or enters; at a
+// capacitor with the first one, that takes its place in the order of platoons.
 void World::note_change(unsigned t, std::uintptr_t address) {
   auto& thread = moving.threads[t];
   if (!bounds_bypass(program_.order)) return;
@@ -383,9 +397,11 @@ void World::entered(unsigned lock) {
   thread.placed = false;
   const auto inside = static_cast<unsigned>(std::popcount(line.inside));
   if (inside >= program_.permits)
-    return stop(Property::exclusion, letter(self_) + " entered while " +
-                                         (inside == 1 ? letter(static_cast<unsigned>(std::countr_zero(line.inside))) + " was" : std::to_string(inside) + " others were") +
-                                         " inside");
+    return stop(Property::exclusion,
+                letter(self_) + " entered while " +
+                    (inside == 1 ? letter(static_cast<unsigned>(std::countr_zero(line.inside))) + " was"
+                                 : std::to_string(inside) + " others were") +
+                    " inside");
   line.inside |= static_cast<std::uint8_t>(1u << self_);
   if (!bounds_bypass(program_.order)) return;
   check_bypass(self_);
@@ -397,7 +413,8 @@ void World::entered(unsigned lock) {
     if (line.returns >> self_ & 1) continue;
     auto& bypassed = line.bypassed[waiter][self_];
     const bool in_platoons = program_.order == Order::platoon;
-    bypassed = in_platoons ? std::max(bypassed, static_cast<std::uint8_t>(line.place[self_] - line.place[waiter])) : bypassed + 1;
+    bypassed = in_platoons ? std::max(bypassed, static_cast<std::uint8_t>(line.place[self_] - line.place[waiter]))
+                           : bypassed + 1;
     if (moving.threads[waiter].placed) check_bypass(waiter);
   }
   leave_line(line, self_);
@@ -411,7 +428,8 @@ void World::check_bypass(unsigned t) {
     if (row[by] > program_.bypass)
       return stop(Property::order, letter(by) + " entered before " + letter(t) + ", which had arrived earlier" +
                                        (program_.order == Order::platoon ? ", in another platoon"
-                                        : program_.bypass > 0            ? ", once more than the bound allows" : ""));
+                                        : program_.bypass > 0            ? ", once more than the bound allows"
+                                                                         : ""));
 }
 
 void World::access(unsigned lock) {
@@ -460,7 +478,8 @@ void* World::own(unsigned type, std::size_t size, void (*name)(World&, const voi
     if (known == type) return part(self_) + offset;
   const auto offset = own_used_;
   own_used_ += (size + 7) / 8 * 8;
-  if (own_used_ > own_size) stop(Property::promise, "the scenario needs more words of a thread's own than the checker has room for");
+  if (own_used_ > own_size)
+    stop(Property::promise, "the scenario needs more words of a thread's own than the checker has room for");
   own_offsets_.emplace_back(type, offset);
   for (unsigned t = 0; t < config_.threads; ++t) {
     objects_.emplace_back(reinterpret_cast<std::uintptr_t>(part(t) + offset), letter(t));
@@ -485,7 +504,8 @@ void* World::create(std::size_t size, void (*name)(World&, const void*, const st
   auto& thread = moving.threads[self_];
   std::byte* const object = part(self_) + own_size + thread.created;
   thread.created = static_cast<std::uint16_t>(thread.created + (size + 7) / 8 * 8);
-  if (own_size + thread.created > part_size) stop(Property::promise, "the scenario creates more elements than the checker has room for");
+  if (own_size + thread.created > part_size)
+    stop(Property::promise, "the scenario creates more elements than the checker has room for");
   const auto address = reinterpret_cast<std::uintptr_t>(object);
   for (const auto& [known, text] : objects_)
     if (known == address) return object;
@@ -525,8 +545,10 @@ std::string World::show_value(std::uint64_t value) const {
 }
 
 std::string World::show(const Operation& op) const {
-  static constexpr const char* kinds[] = {"load", "store", "init", "exchange", "fetch_add", "fetch_or", "fetch_and", "cas", "fence",
-                                          "await", "await_briefly", "await_until", "await_exchange", "park", "unpark", "access", "chance", "touch", "start"};
+  static constexpr const char* kinds[] = {
+      "load",   "store",  "init",   "exchange",      "fetch_add",   "fetch_or",       "fetch_and",
+      "cas",    "fence",  "await",  "await_briefly", "await_until", "await_exchange", "park",
+      "unpark", "access", "chance", "touch",         "start"};
   const auto order = [&]() -> const char* {
     switch (op.order) {
       case std::memory_order_acquire: return "acquire";
@@ -545,7 +567,8 @@ std::string World::show(const Operation& op) const {
   std::string text = (name ? name->text : "?") + "." + kind + "(";
   if (op.kind == Kind::park) text += "while " + show_value(op.expected);
   else if (op.kind == Kind::cas) text += show_value(op.expected) + " -> " + show_value(op.operand);
-  else if (op.kind != Kind::load && !(is_await(op.kind) && op.kind != Kind::await_exchange)) text += show_value(op.operand);
+  else if (op.kind != Kind::load && !(is_await(op.kind) && op.kind != Kind::await_exchange))
+    text += show_value(op.operand);
   return text + ") " + order;
 }
 

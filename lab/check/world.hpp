@@ -3,7 +3,8 @@
 // snapshot of these three rewinds the world. Abandoned fibers never run destructors.
 //
 // A thread posts an operation and switches out; whoever drives the world (search.hpp) asks how many outcomes the
-// operation can have now, chooses one, and steps. Between two operations a thread runs alone and touches nothing shared.
+// operation can have now, chooses one, and steps. Between two operations a thread runs alone and touches nothing
+// shared.
 #pragma once
 
 #include <array>
@@ -39,15 +40,15 @@ enum class Phase : std::uint8_t { outside, acquiring, inside, releasing };
 
 enum class Property : std::uint8_t {
   none,
-  exclusion,   // more threads inside than may be
-  deadlock,    // nobody can go on: a lost wake-up, or a line that never moves
-  order,       // FIFO, or the bound on bypass
-  race,        // what the lock protects is not ordered by happens-before
-  destroyed,   // a lock was touched after the next owner destroyed it, or an element after it was freed
-  unlocked,    // everybody left, and the lock is not free (a semaphore: not all permits are back)
-  torn,        // a reader accepted a record that nobody wrote
-  wild,        // an access to memory that belongs to nobody
-  promise,     // the algorithm itself stopped
+  exclusion,  // more threads inside than may be
+  deadlock,   // nobody can go on: a lost wake-up, or a line that never moves
+  order,      // FIFO, or the bound on bypass
+  race,       // what the lock protects is not ordered by happens-before
+  destroyed,  // a lock was touched after the next owner destroyed it, or an element after it was freed
+  unlocked,   // everybody left, and the lock is not free (a semaphore: not all permits are back)
+  torn,       // a reader accepted a record that nobody wrote
+  wild,       // an access to memory that belongs to nobody
+  promise,    // the algorithm itself stopped
 };
 const char* name_of(Property);
 
@@ -65,18 +66,18 @@ struct Thread {
   void* sp;
   Operation pending;
   std::uint64_t result;
-  bool gave_up;             // an await_briefly
+  bool gave_up;  // an await_briefly
   bool finished;
   Sleep sleep;
-  std::uint16_t out_of_scope; // a bit for each of its own words that are dead just now
+  std::uint16_t out_of_scope;  // a bit for each of its own words that are dead just now
   Phase phase;
-  std::uint8_t lock;        // that the phase is about
-  bool leaving;             // inside until it takes the first step of its release
-  bool placed;              // its place in line is fixed: it has begun to wait
-  std::uint8_t steps;       // 0: none yet
-  std::uint16_t created;    // bytes of its part of the arena that are in use
-  std::uint64_t version;    // changes whenever it runs: a stack of the same version need not be copied back
-  std::uint64_t local_hash; // of its stack and its own words: with the arena they determine what it will do
+  std::uint8_t lock;         // that the phase is about
+  bool leaving;              // inside until it takes the first step of its release
+  bool placed;               // its place in line is fixed: it has begun to wait
+  std::uint8_t steps;        // 0: none yet
+  std::uint16_t created;     // bytes of its part of the arena that are in use
+  std::uint64_t version;     // changes whenever it runs: a stack of the same version need not be copied back
+  std::uint64_t local_hash;  // of its stack and its own words: with the arena they determine what it will do
   // What a mutation remembers (mutant.hpp).
   std::array<std::pair<void (*)(void*), void*>, 2> kept;  // what to free at its end
   std::uint8_t keeps;
@@ -90,9 +91,9 @@ struct Thread {
 // The line before one lock, by order of arrival at the doorway.
 struct Line {
   std::uint8_t length;
-  std::uint8_t inside;                              // a bit for each thread
+  std::uint8_t inside;  // a bit for each thread
   std::uint8_t destroyed;
-  std::uint8_t returns;                             // a bit for each thread that left while others stood behind it
+  std::uint8_t returns;  // a bit for each thread that left while others stood behind it
   std::uint8_t thread[max_threads];
   std::uint8_t bypassed[max_threads][max_threads];  // [waiter][by]: how often it entered first though it arrived
                                                     // later; with platoons, by how many places later at most
@@ -109,7 +110,7 @@ struct Violation {
 struct Moving {
   std::uint64_t memory_hash;  // of the values in the arena that are not a thread's own
   Property violated;
-  unsigned violation_text;    // index into World::texts_
+  unsigned violation_text;                          // index into World::texts_
   std::array<std::bitset<112>, max_threads> freed;  // of the eight-byte words that each thread created
   std::array<Line, max_locks> lines;
   std::array<Thread, max_threads> threads;  // last: snapshots copy only those that exist
@@ -132,12 +133,12 @@ struct Program {
   bool (*locked)(const void* fixture) = nullptr;
   std::size_t fixture_size = 0, lock_size = 0;  // the fixture begins with its locks
   unsigned locks = 1;
-  unsigned permits = 1;    // how many threads may be inside at once
+  unsigned permits = 1;  // how many threads may be inside at once
   Order order = Order::barging;
   int bypass = 0;
   bool waits_for_deadlines = false;  // a deadline may be all that anybody waits for, and then it comes
-  bool symmetric = false;  // every thread does the same, and the lock does not care which thread is which
-  bool starts_near_limits = false;  // counters start just below their limits
+  bool symmetric = false;            // every thread does the same, and the lock does not care which thread is which
+  bool starts_near_limits = false;   // counters start just below their limits
 };
 
 class World {
@@ -169,13 +170,14 @@ class World {
   void check_end();
 
   std::size_t snapshot_size() const;
-  std::byte* save(std::byte* to) const;                // returns the end of what it wrote
-  const std::byte* restore(const std::byte* from);     // and of what it read
+  std::byte* save(std::byte* to) const;             // returns the end of what it wrote
+  const std::byte* restore(const std::byte* from);  // and of what it read
 
   // Effects common to all memory models: bookkeeping of who stands where.
   void note_change(unsigned t, std::uintptr_t address);  // by an RMW
   void note_access(unsigned t);
-  // Parking, which is the same for all memory models. A sleeper may wake for no reason, or because its deadline has passed.
+  // Parking, which is the same for all memory models. A sleeper may wake for no reason, or because its deadline has
+  // passed.
   unsigned park_outcomes(unsigned t) const;
   void park(unsigned t, unsigned outcome);
   void unpark(unsigned t);

@@ -1,5 +1,5 @@
-// Which lock and which semaphore an object is built from: FAIRLOCK_PRELOAD_LOCK is a name of the catalogue, FAIRLOCK_PRELOAD_WAITING a
-// waiting policy.
+// Which lock and which semaphore an object is built from: FAIRLOCK_PRELOAD_LOCK is a name of the catalogue,
+// FAIRLOCK_PRELOAD_WAITING a waiting policy.
 #pragma once
 
 #include <fairlock/catalogue.hpp>
@@ -22,17 +22,28 @@ consteval auto policy() {
 
 using Chosen = Preloaded<decltype(policy<FAIRLOCK_PRELOAD_WAITING>())>;
 
-// For the lab: locks whose elements belong to an episode and come from the pool, because a thread may end with a mutex in its hands.
+// For the lab: locks whose elements belong to an episode and come from the pool, because a thread may end with a mutex
+// in its hands.
 template <FixedString Name>
-struct ForTheLab { using Lock = void; };
+struct ForTheLab {
+  using Lock = void;
+};
 template <>
-struct ForTheLab<"mcs"> { using Lock = McsLock<Chosen>; };
+struct ForTheLab<"mcs"> {
+  using Lock = McsLock<Chosen>;
+};
 template <>
-struct ForTheLab<"clh"> { using Lock = ClhLock<Chosen>; };
+struct ForTheLab<"clh"> {
+  using Lock = ClhLock<Chosen>;
+};
 template <>
-struct ForTheLab<"hemlock"> { using Lock = Hemlock<Chosen, HemlockOptions{.elements = Elements::per_episode}>; };
+struct ForTheLab<"hemlock"> {
+  using Lock = Hemlock<Chosen, HemlockOptions{.elements = Elements::per_episode}>;
+};
 template <>
-struct ForTheLab<"reciprocating"> { using Lock = ReciprocatingLock<Chosen, ReciprocatingOptions{.elements = Elements::per_episode}>; };
+struct ForTheLab<"reciprocating"> {
+  using Lock = ReciprocatingLock<Chosen, ReciprocatingOptions{.elements = Elements::per_episode}>;
+};
 
 template <FixedString Name>
 auto lock_of() {
@@ -47,7 +58,8 @@ auto lock_of() {
 using ChosenLock = typename decltype(lock_of<FAIRLOCK_PRELOAD_LOCK>())::type;
 
 // FIFO beside a lock that is FIFO; otherwise one that whoever comes by may snatch from.
-using ChosenSemaphore = std::conditional_t<ChosenLock::properties.order == Order::fifo,
-                                           semaphore_named<Chosen, "twa-semaphore">, semaphore_named<Chosen, "fair-semaphore">>;
+using ChosenSemaphore =
+    std::conditional_t<ChosenLock::properties.order == Order::fifo, semaphore_named<Chosen, "twa-semaphore">,
+                       semaphore_named<Chosen, "fair-semaphore">>;
 
 }  // namespace fairlock::preload

@@ -27,7 +27,8 @@ template <Platform P>
 class Condition {
  public:
   static constexpr bool fits() {
-    return offsetof(Condition, wrefs_) == offsetof(pthread_cond_t, __data.__wrefs) && sizeof(Condition) <= sizeof(pthread_cond_t);
+    return offsetof(Condition, wrefs_) == offsetof(pthread_cond_t, __data.__wrefs) &&
+           sizeof(Condition) <= sizeof(pthread_cond_t);
   }
 
   static bool ours(const pthread_cond_t* condition) { return (condition->__data.__wrefs & process_shared) == 0; }
@@ -52,8 +53,8 @@ class Condition {
     if (check()) line_.notify(most);  // in a line of a descendant's threads there is nobody for us
   }
 
-  // unlock() and lock() tell what went wrong. The mutex is locked again on every way out but that of an unlock that failed, before a
-  // cancelled thread runs its handlers too.
+  // unlock() and lock() tell what went wrong. The mutex is locked again on every way out but that of an unlock that
+  // failed, before a cancelled thread runs its handlers too.
   template <class Unlock, class Lock>
   int wait(Wait::How how, const Unlock& unlock, const Lock& lock) {
     check();
@@ -95,7 +96,6 @@ class Condition {
   typename P::template atomic<std::uint32_t> inside_;
   std::byte unused_[36 - sizeof(WaiterLine<P>) - 2 * sizeof(std::uint32_t)];
   unsigned wrefs_;
-
 };
 
 }  // namespace fairlock::preload

@@ -1,6 +1,6 @@
-// Generations: every object of ours is stamped with the generation of the process that used it last. In the child of a fork whoever
-// stood in a line is gone, so what has an older stamp is made anew before it is used: its line is empty, and a mutex is held if, and
-// only if, the thread that forked held it.
+// Generations: every object of ours is stamped with the generation of the process that used it last. In the child of a
+// fork whoever stood in a line is gone, so what has an older stamp is made anew before it is used: its line is empty,
+// and a mutex is held if, and only if, the thread that forked held it.
 //
 //   field      holds                                                                      written by
 //   alive      the generation; 0 in a new process; `busy` while that sets itself up       whoever is first in a process
@@ -8,9 +8,9 @@
 //   forker_    the owner_number() of the thread that forked, or 0                         the same
 //   a stamp    0: never used; a generation; with `busy` while its object is made anew     whoever uses the object first
 //
-// alive is on a page that the kernel clears for a child. So the child finds out by itself, whatever made it (fork, _Fork, clone),
-// and before the handlers of others, which unlock what they locked before the fork. Where the kernel cannot do that, a handler of
-// ours clears it: it is registered early, but not before that of every other library.
+// alive is on a page that the kernel clears for a child. So the child finds out by itself, whatever made it (fork,
+// _Fork, clone), and before the handlers of others, which unlock what they locked before the fork. Where the kernel
+// cannot do that, a handler of ours clears it: it is registered early, but not before that of every other library.
 #pragma once
 
 #include <errno.h>
@@ -33,20 +33,24 @@ class Generations {
 
   static Stamp now() {
     const auto alive = page_.alive.load(std::memory_order_acquire);
-    if (alive != none && alive != busy) [[likely]] return alive;
+    if (alive != none && alive != busy) [[likely]]
+      return alive;
     return begin();
   }
 
   template <class S>
-  static bool is_current(const S& stamp) { return stamp.load(std::memory_order_acquire) == now(); }
+  static bool is_current(const S& stamp) {
+    return stamp.load(std::memory_order_acquire) == now();
+  }
 
-  // Gives an object the stamp of this process. What another process left behind is made anew by renew(), by one thread alone; what is
-  // all zero need not. False: it has the stamp of a descendant, and so is in memory that both share. Nothing promises that it works
-  // there; but what is not ours is not made anew.
+  // Gives an object the stamp of this process. What another process left behind is made anew by renew(), by one thread
+  // alone; what is all zero need not. False: it has the stamp of a descendant, and so is in memory that both share.
+  // Nothing promises that it works there; but what is not ours is not made anew.
   template <class S, class F>
   static bool check(S& stamp, const F& renew) {
     const Stamp current = now();
-    if (stamp.load(std::memory_order_acquire) == current) [[likely]] return true;
+    if (stamp.load(std::memory_order_acquire) == current) [[likely]]
+      return true;
     return update(stamp, current, renew);
   }
 
@@ -71,7 +75,8 @@ class Generations {
     }
     if (last_ == none) {
       const int before = errno;
-      wiped_ = sysconf(_SC_PAGESIZE) <= static_cast<long>(sizeof(Page)) && madvise(&page_, sizeof(Page), MADV_WIPEONFORK) == 0;
+      wiped_ = sysconf(_SC_PAGESIZE) <= static_cast<long>(sizeof(Page)) &&
+               madvise(&page_, sizeof(Page), MADV_WIPEONFORK) == 0;
       errno = before;
     } else {
       after_fork_in_child<P>();
@@ -106,7 +111,9 @@ class Generations {
     return ahead != 0 && ahead < busy / 2;
   }
 
-  struct alignas(4096) Page { std::atomic<Stamp> alive; };
+  struct alignas(4096) Page {
+    std::atomic<Stamp> alive;
+  };
 
   static inline constinit Page page_{};
   static inline constinit Stamp last_ = none;

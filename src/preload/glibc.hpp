@@ -1,7 +1,8 @@
-// The originals: what comes behind us under the names that we replace. For the kinds that cannot be replaced, and for those who mix them.
+// The originals: what comes behind us under the names that we replace. For the kinds that cannot be replaced, and for
+// those who mix them.
 //
-// Looked up when first called, and without a lock: other libraries lock mutexes in their constructors, before ours has run. Two
-// threads may look up the same name at once, and find the same.
+// Looked up when first called, and without a lock: other libraries lock mutexes in their constructors, before ours has
+// run. Two threads may look up the same name at once, and find the same.
 #pragma once
 
 #include <dlfcn.h>
@@ -26,7 +27,8 @@ class Original {
   template <class... A>
   auto operator()(A... arguments) {
     F* function = found_.load(std::memory_order_relaxed);
-    if (function == nullptr) [[unlikely]] function = find();
+    if (function == nullptr) [[unlikely]]
+      function = find();
     return function(arguments...);
   }
 
@@ -34,10 +36,12 @@ class Original {
 
   [[gnu::cold, gnu::noinline]] F* find() {
     void* address = dlsym(RTLD_NEXT, name_);
-    // Condition variables have an older version too, which an older glibc gives to whoever names none. Where there is but one version,
-    // we do not ask: a search in vain would allocate its message, by a malloc that may just be locking its first mutex.
+    // Condition variables have an older version too, which an older glibc gives to whoever names none. Where there is
+    // but one version, we do not ask: a search in vain would allocate its message, by a malloc that may just be locking
+    // its first mutex.
     if (has_versions())
-      if (void* const newer = dlvsym(RTLD_NEXT, name_, "GLIBC_2.3.2"); object(newer) == object(address)) address = newer;
+      if (void* const newer = dlvsym(RTLD_NEXT, name_, "GLIBC_2.3.2"); object(newer) == object(address))
+        address = newer;
     if (address == nullptr) {
       std::fprintf(stderr, "fairlock: no %s behind this library: is it preloaded, and is there a glibc?\n", name_);
       std::abort();
@@ -67,6 +71,7 @@ class Original {
 };
 
 namespace glibc {
+// clang-format off: one entry a line
 #define FAIRLOCK_ORIGINALS(each)                                                                                \
   each(pthread_mutex_init) each(pthread_mutex_destroy) each(pthread_mutex_lock) each(pthread_mutex_trylock)    \
   each(pthread_mutex_timedlock) each(pthread_mutex_clocklock) each(pthread_mutex_unlock)                       \
@@ -74,6 +79,7 @@ namespace glibc {
   each(pthread_cond_wait) each(pthread_cond_timedwait) each(pthread_cond_clockwait)                            \
   each(sem_init) each(sem_destroy) each(sem_wait) each(sem_trywait) each(sem_timedwait) each(sem_clockwait)    \
   each(sem_post) each(sem_getvalue) each(pthread_setcanceltype) each(mmap) each(shmat)
+// clang-format on
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wignored-attributes"  // which arguments may be null: not part of a type
@@ -82,7 +88,8 @@ FAIRLOCK_ORIGINALS(FAIRLOCK_ORIGINAL)
 #undef FAIRLOCK_ORIGINAL
 #pragma GCC diagnostic pop
 
-// When we are loaded: dlsym waits for a dlopen of another thread, whose constructors may wait for whoever calls us then.
+// When we are loaded: dlsym waits for a dlopen of another thread, whose constructors may wait for whoever calls us
+// then.
 inline void find_all() {
 #define FAIRLOCK_FIND(name) name.find();
   FAIRLOCK_ORIGINALS(FAIRLOCK_FIND)
@@ -90,8 +97,8 @@ inline void find_all() {
 }
 #undef FAIRLOCK_ORIGINALS
 
-// A mutex of glibc's whose owner waits on a condition of ours. As if the condition were glibc's too, it stays among the mutex's users, so
-// that nobody destroys the mutex meanwhile.
+// A mutex of glibc's whose owner waits on a condition of ours. As if the condition were glibc's too, it stays among the
+// mutex's users, so that nobody destroys the mutex meanwhile.
 class Held {
  public:
   explicit Held(pthread_mutex_t* mutex) : mutex_(mutex), counts_(counts_users()) {}
@@ -109,8 +116,8 @@ class Held {
   }
 
  private:
-  // Only the owner may write there: where the type knows it, whoever is not will be told so by unlock(). A robust mutex does not ask for
-  // its users when it is destroyed.
+  // Only the owner may write there: where the type knows it, whoever is not will be told so by unlock(). A robust mutex
+  // does not ask for its users when it is destroyed.
   bool counts_users() const {
     const int kind = mutex_->__data.__kind, type = kind & 3;
     if ((kind & 0x10) != 0) return false;

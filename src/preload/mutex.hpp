@@ -13,8 +13,8 @@
 // which another part of `kind` is set belongs to glibc, whose layout it has (`ours`). In shared memory, init or the
 // first use sets the process-shared bit.
 //
-// A lock whose waiters cannot leave has a door instead: who comes with a deadline waits outside its line, and tries whenever
-// somebody has released. That is for the lab: at the door nobody is served in turn.
+// A lock whose waiters cannot leave has a door instead: who comes with a deadline waits outside its line, and tries
+// whenever somebody has released. That is for the lab: at the door nobody is served in turn.
 #pragma once
 
 #include <errno.h>
@@ -23,9 +23,9 @@
 #include <cstddef>
 #include <cstring>
 
-#include <fairlock/waiting/chain.hpp>
 #include <fairlock/detail/element.hpp>
 #include <fairlock/episode.hpp>
+#include <fairlock/waiting/chain.hpp>
 
 #include "generation.hpp"
 #include "glibc.hpp"
@@ -61,7 +61,9 @@ class EpisodeRoom {
 
  private:
   static constexpr bool direct = sizeof(Episode) <= sizeof(std::uint64_t);
-  struct Record : Spare<P, Record> { Episode episode; };
+  struct Record : Spare<P, Record> {
+    Episode episode;
+  };
 
   std::uint64_t word_;
 };
@@ -72,7 +74,8 @@ class Mutex {
 
  public:
   static constexpr bool fits() {
-    return sizeof(Room) == 16 && offsetof(Mutex, kind_) == offsetof(pthread_mutex_t, __data.__kind) && sizeof(Mutex) <= sizeof(pthread_mutex_t);
+    return sizeof(Room) == 16 && offsetof(Mutex, kind_) == offsetof(pthread_mutex_t, __data.__kind) &&
+           sizeof(Mutex) <= sizeof(pthread_mutex_t);
   }
 
   static bool ours(const pthread_mutex_t* mutex) { return (mutex->__data.__kind & not_ours) == 0; }
@@ -94,22 +97,26 @@ class Mutex {
   }
 
   [[gnu::always_inline]] int lock() {
-    if (!prepare()) [[unlikely]] return glibc::pthread_mutex_lock(original());
+    if (!prepare()) [[unlikely]]
+      return glibc::pthread_mutex_lock(original());
     if (const auto again = relock(EDEADLK)) return *again;
-    if (asynchronous) [[unlikely]] return enter_by({});
+    if (asynchronous) [[unlikely]]
+      return enter_by({});
     enter(room_.lock.acquire());
     return 0;
   }
 
   int trylock() {
-    if (!prepare()) [[unlikely]] return glibc::pthread_mutex_trylock(original());
+    if (!prepare()) [[unlikely]]
+      return glibc::pthread_mutex_trylock(original());
     if (const auto again = relock(EBUSY)) return *again;
     return try_enter() ? 0 : EBUSY;
   }
 
   int lock_until(clockid_t clock, const timespec* at) {
     if (!known(clock)) return EINVAL;
-    if (!prepare()) [[unlikely]] return glibc::pthread_mutex_clocklock(original(), clock, at);
+    if (!prepare()) [[unlikely]]
+      return glibc::pthread_mutex_clocklock(original(), clock, at);
     if (const auto again = relock(EDEADLK)) return *again;
     if (try_enter()) return 0;
     if (!valid(*at)) return EINVAL;
@@ -117,7 +124,8 @@ class Mutex {
   }
 
   [[gnu::always_inline]] int unlock(bool will_come_back = false) {
-    if (!prepare()) [[unlikely]] return glibc::pthread_mutex_unlock(original());
+    if (!prepare()) [[unlikely]]
+      return glibc::pthread_mutex_unlock(original());
     if (knows_owner()) [[unlikely]] {
       if (owner_.load(order::relaxed) != P::owner_number()) return EPERM;
       if (type() == PTHREAD_MUTEX_RECURSIVE && --count_ != 0) return 0;
@@ -147,7 +155,8 @@ class Mutex {
 
   // Prepares the mutex for use by this process. False: it belongs to glibc from now on.
   bool prepare() {
-    if (Generation::is_current(stamp_)) [[likely]] return true;
+    if (Generation::is_current(stamp_)) [[likely]]
+      return true;
     return prepare_slowly();
   }
 
@@ -178,7 +187,8 @@ class Mutex {
 
   // Of a thread that may have it already: the result, or nothing if it has not.
   std::optional<int> relock(int forbidden) {
-    if (!knows_owner()) [[likely]] return std::nullopt;
+    if (!knows_owner()) [[likely]]
+      return std::nullopt;
     if (owner_.load(order::relaxed) != P::owner_number()) return std::nullopt;
     if (type() == PTHREAD_MUTEX_ERRORCHECK) return forbidden;
     if (count_ == ~0u) return EAGAIN;
@@ -210,8 +220,8 @@ class Mutex {
     }
   }
 
-  // POSIX forbids to cancel a thread here that may be cancelled anywhere. With glibc such a waiter just vanishes; so it does here, out of
-  // the line.
+  // POSIX forbids to cancel a thread here that may be cancelled anywhere. With glibc such a waiter just vanishes; so it
+  // does here, out of the line.
   [[gnu::noinline]] int enter_by(Wait::How how) {
     how.cancellable = asynchronous;
     how.sleeps = P::sleeps;
@@ -248,7 +258,6 @@ class Mutex {
   std::uint32_t count_;
   std::atomic<std::uint16_t> stamp_;
   std::uint16_t waiters_;
-
 };
 
 }  // namespace fairlock::preload

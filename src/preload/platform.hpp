@@ -1,5 +1,5 @@
-// The platform of the preloaded locks: the native one, but errno stays as it is, a sleep may be a cancellation point, and nothing is
-// taken from malloc: its own locks may be ours.
+// The platform of the preloaded locks: the native one, but errno stays as it is, a sleep may be a cancellation point,
+// and nothing is taken from malloc: its own locks may be ours.
 #pragma once
 
 #include <pthread.h>
@@ -114,14 +114,16 @@ class Keeper {
 
   static inline constinit thread_local Kept kept_[most] = {};
   static inline constinit thread_local unsigned count_ = 0;
-  static inline constinit thread_local bool over_ = false;  // the thread is ending: keep nothing
+  static inline constinit thread_local bool over_ = false;     // the thread is ending: keep nothing
   static inline constinit std::atomic<pthread_key_t> key_{0};  // plus one
 };
 
 template <class Base>
 struct PosixWaiting : Base {
   template <class T>
-  static T* create() { return Pool::create<T>(); }
+  static T* create() {
+    return Pool::create<T>();
+  }
   template <class T>
   static void destroy(T* object) {
     object->~T();
@@ -147,14 +149,17 @@ struct PosixWaiting : Base {
   }
 
  private:
-  struct OwnerNumber { std::uint32_t number; };
+  struct OwnerNumber {
+    std::uint32_t number;
+  };
 
   template <class A, Until U>
   static bool park_until(const A& word, std::uint64_t value, const U& until, std::uint64_t sooner) {
     if constexpr (std::same_as<U, Wait>)
-      return !until.interrupted() && until.sleep(Base::low_half(word.word()), static_cast<std::uint32_t>(value), sooner) && !until.interrupted();
-    else
-      return Base::park(word, value, Deadline{sooner < until.deadline() ? sooner : until.deadline()});
+      return !until.interrupted() &&
+             until.sleep(Base::low_half(word.word()), static_cast<std::uint32_t>(value), sooner) &&
+             !until.interrupted();
+    else return Base::park(word, value, Deadline{sooner < until.deadline() ? sooner : until.deadline()});
   }
 };
 

@@ -1,7 +1,7 @@
 // The names of POSIX. Each object is this file, built for one lock and one waiting policy (choice.hpp).
 //
-// They have no symbol version: then they stand in for glibc's of whatever version a program asks for. With one, programs that were
-// built for another would get half of their functions from here, and half from glibc.
+// They have no symbol version: then they stand in for glibc's of whatever version a program asks for. With one,
+// programs that were built for another would get half of their functions from here, and half from glibc.
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -23,8 +23,9 @@ static_assert(OurMutex::fits() && OurCondition::fits() && OurSemaphore::fits());
 
 namespace {
 
-// A process-shared condition with a mutex of ours: glibc must not see the mutex, so it gets this one. Signals of the same process
-// take it too if anybody waits like that: whoever has let go of its own mutex is in glibc's line before it lets go of this.
+// A process-shared condition with a mutex of ours: glibc must not see the mutex, so it gets this one. Signals of the
+// same process take it too if anybody waits like that: whoever has let go of its own mutex is in glibc's line before it
+// lets go of this.
 constinit pthread_mutex_t bridge = PTHREAD_MUTEX_INITIALIZER;
 constinit std::atomic<unsigned> waiters_on_bridge{0};
 
@@ -99,7 +100,8 @@ std::uint64_t fairlock_preload_parks() { return Chosen::parks(); }
 // --- mutexes ---
 
 int pthread_mutex_init(pthread_mutex_t* mutex, const pthread_mutexattr_t* attributes) noexcept {
-  int type = PTHREAD_MUTEX_DEFAULT, shared = PTHREAD_PROCESS_PRIVATE, protocol = PTHREAD_PRIO_NONE, robust = PTHREAD_MUTEX_STALLED;
+  int type = PTHREAD_MUTEX_DEFAULT, shared = PTHREAD_PROCESS_PRIVATE, protocol = PTHREAD_PRIO_NONE,
+      robust = PTHREAD_MUTEX_STALLED;
   if (attributes != nullptr) {
     pthread_mutexattr_gettype(attributes, &type);
     pthread_mutexattr_getpshared(attributes, &shared);
@@ -117,7 +119,8 @@ int pthread_mutex_destroy(pthread_mutex_t* mutex) noexcept {
 }
 
 int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
-  if (OurMutex::ours(mutex)) [[likely]] return OurMutex::of(mutex).lock();
+  if (OurMutex::ours(mutex)) [[likely]]
+    return OurMutex::of(mutex).lock();
   return glibc::pthread_mutex_lock(mutex);
 }
 
@@ -126,15 +129,18 @@ int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
 }
 
 int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* at) noexcept {
-  return OurMutex::ours(mutex) ? OurMutex::of(mutex).lock_until(CLOCK_REALTIME, at) : glibc::pthread_mutex_timedlock(mutex, at);
+  return OurMutex::ours(mutex) ? OurMutex::of(mutex).lock_until(CLOCK_REALTIME, at)
+                               : glibc::pthread_mutex_timedlock(mutex, at);
 }
 
 int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* at) noexcept {
-  return OurMutex::ours(mutex) ? OurMutex::of(mutex).lock_until(clock, at) : glibc::pthread_mutex_clocklock(mutex, clock, at);
+  return OurMutex::ours(mutex) ? OurMutex::of(mutex).lock_until(clock, at)
+                               : glibc::pthread_mutex_clocklock(mutex, clock, at);
 }
 
 int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
-  if (OurMutex::ours(mutex)) [[likely]] return OurMutex::of(mutex).unlock();
+  if (OurMutex::ours(mutex)) [[likely]]
+    return OurMutex::of(mutex).unlock();
   return glibc::pthread_mutex_unlock(mutex);
 }
 
@@ -174,7 +180,8 @@ int pthread_cond_signal(pthread_cond_t* condition) noexcept {
 }
 
 int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
-  if (!OurCondition::ours(condition)) return signal_over_bridge([=] { return glibc::pthread_cond_broadcast(condition); });
+  if (!OurCondition::ours(condition))
+    return signal_over_bridge([=] { return glibc::pthread_cond_broadcast(condition); });
   OurCondition::of(condition).notify(~std::uint64_t{0});
   return 0;
 }
@@ -189,14 +196,16 @@ int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
 int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* at) {
   if (!valid(*at)) return EINVAL;
   if (!OurCondition::ours(condition))
-    return wait_over_bridge(mutex, [=](pthread_mutex_t* held) { return glibc::pthread_cond_timedwait(condition, held, at); });
+    return wait_over_bridge(mutex,
+                            [=](pthread_mutex_t* held) { return glibc::pthread_cond_timedwait(condition, held, at); });
   return wait_for(condition, mutex, {.clock = OurCondition::of(condition).clock(), .at = at});
 }
 
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* at) {
   if (!valid(*at) || !known(clock)) return EINVAL;
   if (!OurCondition::ours(condition))
-    return wait_over_bridge(mutex, [=](pthread_mutex_t* held) { return glibc::pthread_cond_clockwait(condition, held, clock, at); });
+    return wait_over_bridge(
+        mutex, [=](pthread_mutex_t* held) { return glibc::pthread_cond_clockwait(condition, held, clock, at); });
   return wait_for(condition, mutex, {.clock = clock, .at = at});
 }
 
@@ -209,9 +218,7 @@ int sem_init(sem_t* semaphore, int shared, unsigned value) noexcept {
   return SharedMemory::holds(semaphore) ? glibc::sem_init(semaphore, 1, value) : 0;
 }
 
-int sem_destroy(sem_t* semaphore) noexcept {
-  return OurSemaphore::ours(semaphore) ? 0 : glibc::sem_destroy(semaphore);
-}
+int sem_destroy(sem_t* semaphore) noexcept { return OurSemaphore::ours(semaphore) ? 0 : glibc::sem_destroy(semaphore); }
 
 int sem_post(sem_t* semaphore) noexcept {
   return OurSemaphore::ours(semaphore) ? told(OurSemaphore::of(semaphore).post()) : glibc::sem_post(semaphore);

@@ -25,7 +25,10 @@ namespace fairlock::preload {
 template <Platform P, class S>
 class Semaphore {
  public:
-  static constexpr bool fits() { return offsetof(Semaphore, shared_) == 8 && offsetof(Semaphore, semaphore_) == 16 && sizeof(Semaphore) <= sizeof(sem_t); }
+  static constexpr bool fits() {
+    return offsetof(Semaphore, shared_) == 8 && offsetof(Semaphore, semaphore_) == 16 &&
+           sizeof(Semaphore) <= sizeof(sem_t);
+  }
 
   static bool ours(sem_t* semaphore) { return of(semaphore).shared_ == 0; }
   static Semaphore& of(sem_t* semaphore) { return *reinterpret_cast<Semaphore*>(semaphore); }
@@ -71,14 +74,15 @@ class Semaphore {
  private:
   // In the child of a fork those in line are gone.
   void check() {
-    Generations<P>::check(stamp_, [this] { new (&semaphore_) S(static_cast<std::uint64_t>(std::max<std::int64_t>(semaphore_.value(), 0))); });
+    Generations<P>::check(stamp_, [this] {
+      new (&semaphore_) S(static_cast<std::uint64_t>(std::max<std::int64_t>(semaphore_.value(), 0)));
+    });
   }
 
   std::uint64_t unused_;
   int shared_;
   std::atomic<std::uint16_t> stamp_;
   alignas(8) S semaphore_;
-
 };
 
 }  // namespace fairlock::preload

@@ -1,12 +1,14 @@
-// A wait as POSIX has it: until a point in time of one of two clocks, ended by a signal or not, and by cancellation or not.
+// A wait as POSIX has it: until a point in time of one of two clocks, ended by a signal or not, and by cancellation or
+// not.
 //
-// Cancellation: a thread that sleeps can only be reached while its cancellation is asynchronous, so it is that for the one system
-// call. What glibc then begins to unwind is caught right here, where nothing of ours is on the stack below; the algorithm learns that
-// it is interrupted, leaves its line as at a timeout, and whoever called lets the unwinding go on (`end_if_cancelled`) when all is
-// in order: the mutex taken again, a permit given back. A handler that ends the thread during the wait is caught like that too.
+// Cancellation: a thread that sleeps can only be reached while its cancellation is asynchronous, so it is that for the
+// one system call. What glibc then begins to unwind is caught right here, where nothing of ours is on the stack below;
+// the algorithm learns that it is interrupted, leaves its line as at a timeout, and whoever called lets the unwinding
+// go on (`end_if_cancelled`) when all is in order: the mutex taken again, a permit given back. A handler that ends the
+// thread during the wait is caught like that too.
 //
-// A thread that chose asynchronous cancellation could be ended anywhere, with an element of its stack in a line. So for the time of
-// a wait its cancellation is deferred, but for that system call.
+// A thread that chose asynchronous cancellation could be ended anywhere, with an element of its stack in a line. So for
+// the time of a wait its cancellation is deferred, but for that system call.
 #pragma once
 
 #include <errno.h>
@@ -64,11 +66,13 @@ inline constinit thread_local bool asynchronous = false;
 class Deferred {
  public:
   Deferred() {
-    if (asynchronous) [[unlikely]] glibc::pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &before_);
+    if (asynchronous) [[unlikely]]
+      glibc::pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &before_);
   }
   ~Deferred() {
     // Which ends the thread, if that is due.
-    if (asynchronous) [[unlikely]] glibc::pthread_setcanceltype(before_, nullptr);
+    if (asynchronous) [[unlikely]]
+      glibc::pthread_setcanceltype(before_, nullptr);
   }
   Deferred(const Deferred&) = delete;
   Deferred& operator=(const Deferred&) = delete;
@@ -126,8 +130,8 @@ class Wait {
         await_late_cancellation();
       });
     }
-    // A handler with SA_RESTART does not end a wait for ever. But a sleep that is timed, if only by our impatience, does not tell which
-    // kind of handler has run.
+    // A handler with SA_RESTART does not end a wait for ever. But a sleep that is timed, if only by our impatience,
+    // does not tell which kind of handler has run.
     signalled_ = how_.by_signals && why == EINTR && (ours || how_.at != nullptr);
     return why != ETIMEDOUT;
   }
@@ -136,13 +140,14 @@ class Wait {
   bool was_signalled() const { return signalled_; }
 
   void end_if_cancelled() const {
-    if (cancelled_) [[unlikely]] __pthread_unwind_next(&here_);
+    if (cancelled_) [[unlikely]]
+      __pthread_unwind_next(&here_);
   }
 
  private:
-  // Who cancels us while the type is asynchronous sends a signal, and setting the type back does not wait for it. Should it come
-  // when the thread has returned from its function, glibc would take the result away. At the end of a cancellation point glibc does
-  // wait for a signal that is under way; this is the cheapest one.
+  // Who cancels us while the type is asynchronous sends a signal, and setting the type back does not wait for it.
+  // Should it come when the thread has returned from its function, glibc would take the result away. At the end of a
+  // cancellation point glibc does wait for a signal that is under way; this is the cheapest one.
   static void await_late_cancellation() {
     const int before = errno;
     [[maybe_unused]] const auto nothing = read(-1, nullptr, 0);

@@ -14,12 +14,16 @@ namespace fairlock::python {
 namespace {
 
 template <class M>
-M& in(void* memory) { return *static_cast<M*>(memory); }
+M& in(void* memory) {
+  return *static_cast<M*>(memory);
+}
 template <class M>
-const M& in(const void* memory) { return *static_cast<const M*>(memory); }
+const M& in(const void* memory) {
+  return *static_cast<const M*>(memory);
+}
 
-// What Python offers under a name of the catalogue: a capacitor with knobs that it turns, a fair one with its own patience, any other
-// as it is.
+// What Python offers under a name of the catalogue: a capacitor with knobs that it turns, a fair one with its own
+// patience, any other as it is.
 template <class L>
 struct Adjustable {
   using type = L;
@@ -60,7 +64,12 @@ constexpr bool has_knobs = requires(M& mutex) { mutex.inner().set(std::uint32_t{
 template <class M>
 constexpr Algorithm of_lock(const char* name, const char* waiting, double skip = -1) {
   return {
-      name, waiting, sizeof(M), alignof(M), 1, skip,
+      name,
+      waiting,
+      sizeof(M),
+      alignof(M),
+      1,
+      skip,
       [](void* memory, const Knobs& knobs) {
         M* const made = new (memory) M;
         if constexpr (has_knobs<M>) made->inner().set(knobs.platoon, chance_of(knobs.skip));
@@ -83,7 +92,12 @@ constexpr Algorithm of_lock(const char* name, const char* waiting, double skip =
 template <class S>
 constexpr Algorithm of_semaphore(const char* name, const char* waiting) {
   return {
-      name, waiting, sizeof(S), alignof(S), S::max(), -1,
+      name,
+      waiting,
+      sizeof(S),
+      alignof(S),
+      S::max(),
+      -1,
       [](void* memory, const Knobs& knobs) { new (memory) S(knobs.permits); },
       [](void* memory, std::uint64_t permits) { new (memory) S(permits); },
       [](void* memory) { return in<S>(memory).try_acquire(); },
@@ -122,11 +136,13 @@ const Algorithm* algorithm_of() {
   if constexpr (requires { typename E::Lock; }) {
     if (std::is_same_v<W, SpinThenPark> && E::name == fair_lock.name) return &fair_lock;
     using Offered = Adjustable<typename E::Lock>;
-    static constexpr Algorithm it = of_lock<Mutex<timed_form<typename Offered::type>, false>>(E::name.data(), W::name, usual_skip<typename E::Lock>);
+    static constexpr Algorithm it = of_lock<Mutex<timed_form<typename Offered::type>, false>>(
+        E::name.data(), W::name, usual_skip<typename E::Lock>);
     return &it;
   } else {
     if (std::is_same_v<W, SpinThenPark> && E::name == fair_semaphore.name) return &fair_semaphore;
-    static constexpr Algorithm it = of_semaphore<typename Adjustable<typename E::Semaphore>::type>(E::name.data(), W::name);
+    static constexpr Algorithm it =
+        of_semaphore<typename Adjustable<typename E::Semaphore>::type>(E::name.data(), W::name);
     return &it;
   }
 }
@@ -188,8 +204,8 @@ const Algorithm* find(const std::vector<Offer>& offers, const char* kind, const 
   for (const auto& offer : offers) {
     if (offer.name != name) continue;
     if (offer.refusal != nullptr) {
-      PyErr_Format(PyExc_ValueError, "the lock '%s' is not offered to Python, because %s; choose one of: %s", name, offer.refusal,
-                   names(offers).c_str());
+      PyErr_Format(PyExc_ValueError, "the lock '%s' is not offered to Python, because %s; choose one of: %s", name,
+                   offer.refusal, names(offers).c_str());
       return nullptr;
     }
     if (waiting == nullptr) return offer.policies.front();
@@ -207,7 +223,11 @@ const Algorithm* find(const std::vector<Offer>& offers, const char* kind, const 
 
 }  // namespace
 
-const Algorithm* lock_algorithm(const char* name, const char* waiting) { return find(locks_offered(), "lock", name, waiting); }
-const Algorithm* semaphore_algorithm(const char* name, const char* waiting) { return find(semaphores_offered(), "semaphore", name, waiting); }
+const Algorithm* lock_algorithm(const char* name, const char* waiting) {
+  return find(locks_offered(), "lock", name, waiting);
+}
+const Algorithm* semaphore_algorithm(const char* name, const char* waiting) {
+  return find(semaphores_offered(), "semaphore", name, waiting);
+}
 
 }  // namespace fairlock::python

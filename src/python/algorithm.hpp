@@ -34,7 +34,8 @@ struct Algorithm {
   std::int64_t (*permits)(const void*);
 };
 
-// The algorithm of that name and policy, or null and an exception that tells which are offered. No policy: the default one.
+// The algorithm of that name and policy, or null and an exception that tells which are offered. No policy: the default
+// one.
 const Algorithm* lock_algorithm(const char* name, const char* waiting);
 const Algorithm* semaphore_algorithm(const char* name, const char* waiting);
 

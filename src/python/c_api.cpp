@@ -18,12 +18,14 @@ bool known(PyObject* object) {
     return false;
   }
   const ModuleState& state = *static_cast<ModuleState*>(PyModule_GetState(module));
-  return PyObject_TypeCheck(object, state.lock) || PyObject_TypeCheck(object, state.rlock) || PyObject_TypeCheck(object, state.semaphore);
+  return PyObject_TypeCheck(object, state.lock) || PyObject_TypeCheck(object, state.rlock) ||
+         PyObject_TypeCheck(object, state.semaphore);
 }
 
 bool expect_known(PyObject* object) {
   if (known(object)) return true;
-  PyErr_Format(PyExc_TypeError, "expected a fairlock Lock, RLock, Semaphore or BoundedSemaphore, not %.100s", Py_TYPE(object)->tp_name);
+  PyErr_Format(PyExc_TypeError, "expected a fairlock Lock, RLock, Semaphore or BoundedSemaphore, not %.100s",
+               Py_TYPE(object)->tp_name);
   return false;
 }
 
@@ -67,7 +69,8 @@ int acquire_detached(PyObject* object, std::int64_t timeout) {
   Patience patience(deadline_in_nanoseconds(timeout), Patience::Detached{});
   Wait wait(object, nullptr);  // until it has an owner
   // Without memory for statistics it waits all the same, uncounted.
-  if (!(slow != nullptr ? wait_detached(self, *slow, patience, wait) : self->algorithm->acquire(self->state, patience))) return 0;
+  if (!(slow != nullptr ? wait_detached(self, *slow, patience, wait) : self->algorithm->acquire(self->state, patience)))
+    return 0;
   own(self);
   return 1;
 }
@@ -88,12 +91,19 @@ int release_detached(PyObject* object) {
 int release(PyObject* object) {
   if (!expect_known(object)) return -1;
   const Sort sort = as<Primitive>(object)->sort;
-  PyObject* const released = sort == Sort::lock ? lock_release(object, nullptr) : sort == Sort::rlock ? rlock_release(object, nullptr) : release_one(object);
+  PyObject* const released = sort == Sort::lock    ? lock_release(object, nullptr)
+                             : sort == Sort::rlock ? rlock_release(object, nullptr)
+                                                   : release_one(object);
   Py_XDECREF(released);
   return released == nullptr ? -1 : 1;
 }
 
-const fairlock_api api{FAIRLOCK_API_VERSION, [](PyObject* object) { return static_cast<int>(known(object)); }, &acquire, &release, &acquire_detached, &release_detached};
+const fairlock_api api{FAIRLOCK_API_VERSION,
+                       [](PyObject* object) { return static_cast<int>(known(object)); },
+                       &acquire,
+                       &release,
+                       &acquire_detached,
+                       &release_detached};
 
 }  // namespace
 

@@ -7,8 +7,8 @@
 //                released it; the others passed the gate by
 //   generation   of forks, when the gate was last made                     the first to come after a fork
 //
-// Here a member departs after the inner release, unlike in the header (capacitor.hpp): whoever calls release() holds a reference, so
-// nothing is destroyed meanwhile, and an inner release that raises must not count as a departure.
+// Here a member departs after the inner release, unlike in the header (capacitor.hpp): whoever calls release() holds a
+// reference, so nothing is destroyed meanwhile, and an inner release that raises must not count as a departure.
 #include <fairlock/capacitor.hpp>
 
 #include "fork.hpp"
@@ -38,7 +38,8 @@ void depart(CapacitorObject* self) {
 // The members of a platoon who were waiting when the process forked will never depart in the child.
 void mend_after_fork(CapacitorObject* self) {
   auto generation = self->generation.load(std::memory_order_relaxed);
-  if (generation == fork_generation()) [[likely]] return;
+  if (generation == fork_generation()) [[likely]]
+    return;
   if (!self->generation.compare_exchange_strong(generation, fork_generation())) return;
   const auto held = static_cast<std::uint32_t>(self->inside.load(std::memory_order_relaxed));
   renew(self, held < self->platoon ? self->platoon - held : 1);
@@ -46,7 +47,8 @@ void mend_after_fork(CapacitorObject* self) {
 }
 
 bool skips(const CapacitorObject* self) {
-  if (self->skip == 0) [[likely]] return false;
+  if (self->skip == 0) [[likely]]
+    return false;
   return static_cast<double>(DefaultPlatform::random() & 0xFFFFFFFF) < self->skip * 0x1p32;
 }
 
@@ -59,7 +61,8 @@ int acquire_inner(CapacitorObject* self, std::uint64_t deadline) {
     result = PyObject_CallMethod(self->inner, "acquire", "O", Py_False);
   } else {
     const auto now = steady_now();
-    result = PyObject_CallMethod(self->inner, "acquire", "Od", Py_True, now < deadline ? static_cast<double>(deadline - now) / 1e9 : 0.0);
+    result = PyObject_CallMethod(self->inner, "acquire", "Od", Py_True,
+                                 now < deadline ? static_cast<double>(deadline - now) / 1e9 : 0.0);
   }
   const int acquired = result == nullptr ? -1 : PyObject_IsTrue(result);
   Py_XDECREF(result);
@@ -108,7 +111,9 @@ PyObject* capacitor_release(PyObject* object, PyObject*) {
 }
 
 PyObject* capacitor_exit(PyObject* object, PyObject* const*, Py_ssize_t) { return capacitor_release(object, nullptr); }
-PyObject* capacitor_locked(PyObject* object, PyObject*) { return PyObject_CallMethod(capacitor_of(object)->inner, "locked", nullptr); }
+PyObject* capacitor_locked(PyObject* object, PyObject*) {
+  return PyObject_CallMethod(capacitor_of(object)->inner, "locked", nullptr);
+}
 
 PyObject* capacitor_at_fork_reinit(PyObject* object, PyObject*) {
   CapacitorObject* const self = capacitor_of(object);
@@ -120,7 +125,8 @@ PyObject* capacitor_at_fork_reinit(PyObject* object, PyObject*) {
 
 PyObject* capacitor_repr(PyObject* object) {
   const CapacitorObject* const self = capacitor_of(object);
-  return PyUnicode_FromFormat("<%s(%R, platoon=%u) at %p>", Py_TYPE(object)->tp_name, self->inner, self->platoon, object);
+  return PyUnicode_FromFormat("<%s(%R, platoon=%u) at %p>", Py_TYPE(object)->tp_name, self->inner, self->platoon,
+                              object);
 }
 
 PyObject* get_inner(PyObject* object, void*) { return Py_NewRef(capacitor_of(object)->inner); }
@@ -142,11 +148,13 @@ PyObject* make_capacitor(PyTypeObject* type, PyObject*, PyObject*) {
 int init_capacitor(PyObject* object, PyObject* args, PyObject* kwargs) {
   static const char* const names[] = {"inner", "platoon", "skip", nullptr};
   PyObject *inner, *platoon = nullptr, *skip = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:Capacitor", const_cast<char**>(names), &inner, &platoon, &skip)) return -1;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:Capacitor", const_cast<char**>(names), &inner, &platoon, &skip))
+    return -1;
   for (const char* name : {"acquire", "release"}) {
     PyObject* const attribute = PyObject_GetAttrString(inner, name);
     if (attribute == nullptr) {
-      PyErr_Format(PyExc_TypeError, "a capacitor wraps an object with acquire() and release(), not %.100s", Py_TYPE(inner)->tp_name);
+      PyErr_Format(PyExc_TypeError, "a capacitor wraps an object with acquire() and release(), not %.100s",
+                   Py_TYPE(inner)->tp_name);
       return -1;
     }
     Py_DECREF(attribute);
@@ -176,7 +184,7 @@ int capacitor_clear(PyObject* object) {
 void capacitor_dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
   Py_TRASHCAN_BEGIN(object, capacitor_dealloc)  // the inner lock may be a capacitor, around a capacitor, and so on
-  Py_CLEAR(capacitor_of(object)->inner);
+      Py_CLEAR(capacitor_of(object)->inner);
   primitive_dealloc(object);
   Py_TRASHCAN_END
 }
@@ -186,16 +194,18 @@ PyDoc_STRVAR(acquire_doc,
              "Wait for a place in the platoon, then acquire the inner lock; tell whether it was acquired.\n\n"
              "A timeout holds for both, and is passed on as inner.acquire(True, rest).");
 PyDoc_STRVAR(release_doc, "release($self, /)\n--\n\nRelease the inner lock, and depart.");
-PyDoc_STRVAR(capacitor_doc,
-             "Capacitor(inner, platoon=10, skip=0.0)\n--\n\n"
-             "Makes any lock fair, by admitting threads to it in platoons.\n\n"
-             "inner is any object with acquire() and release(), such as a threading.Lock. At most platoon - 1 threads that arrive later\n"
-             "enter before a waiter. With skip, that share of the arrivals passes the capacitor by: cheaper, and fair in the long run only.");
+PyDoc_STRVAR(
+    capacitor_doc,
+    "Capacitor(inner, platoon=10, skip=0.0)\n--\n\n"
+    "Makes any lock fair, by admitting threads to it in platoons.\n\n"
+    "inner is any object with acquire() and release(), such as a threading.Lock. At most platoon - 1 threads that arrive later\n"
+    "enter before a waiter. With skip, that share of the arrivals passes the capacitor by: cheaper, and fair in the long run only.");
 
 PyMethodDef capacitor_methods[] = {
     {"acquire", method(&capacitor_acquire), METH_FASTCALL | METH_KEYWORDS, acquire_doc},
     {"release", &capacitor_release, METH_NOARGS, release_doc},
-    {"locked", &capacitor_locked, METH_NOARGS, "locked($self, /)\n--\n\nReturn whether the inner lock is held, just now."},
+    {"locked", &capacitor_locked, METH_NOARGS,
+     "locked($self, /)\n--\n\nReturn whether the inner lock is held, just now."},
     {"__enter__", &capacitor_enter, METH_NOARGS, enter_doc},
     {"__exit__", method(&capacitor_exit), METH_FASTCALL, exit_doc},
     {"statistics", &primitive_statistics, METH_NOARGS, statistics_doc},

@@ -74,7 +74,8 @@ PyObject* condition_wait(PyObject* object, PyObject* args, PyObject* kwargs) {
 PyObject* condition_wait_for(PyObject* object, PyObject* args, PyObject* kwargs) {
   static const char* const names[] = {"predicate", "timeout", nullptr};
   PyObject *predicate, *timeout = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:wait_for", const_cast<char**>(names), &predicate, &timeout)) return nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:wait_for", const_cast<char**>(names), &predicate, &timeout))
+    return nullptr;
   ConditionObject* const self = condition_of(object);
   const auto deadline = deadline_of(timeout);
   if (!deadline) return nullptr;
@@ -115,7 +116,8 @@ PyObject* condition_notify_all(PyObject* object, PyObject*) {
 }
 
 PyObject* condition_notify_all_old(PyObject* object, PyObject*) {
-  if (PyErr_WarnEx(PyExc_DeprecationWarning, "notifyAll() is deprecated, use notify_all() instead", 1) < 0) return nullptr;
+  if (PyErr_WarnEx(PyExc_DeprecationWarning, "notifyAll() is deprecated, use notify_all() instead", 1) < 0)
+    return nullptr;
   return condition_notify_all(object, nullptr);
 }
 
@@ -123,7 +125,9 @@ PyObject* condition_notify_all_old(PyObject* object, PyObject*) {
 
 PyObject* condition_enter(PyObject* object, PyObject*) { return condition_of(object)->lock.enter(); }
 PyObject* condition_exit(PyObject* object, PyObject* args) { return condition_of(object)->lock.exit(args); }
-PyObject* condition_acquire(PyObject* object, PyObject* args, PyObject* kwargs) { return condition_of(object)->lock.acquire(args, kwargs); }
+PyObject* condition_acquire(PyObject* object, PyObject* args, PyObject* kwargs) {
+  return condition_of(object)->lock.acquire(args, kwargs);
+}
 PyObject* condition_release(PyObject* object, PyObject*) { return condition_of(object)->lock.call("release"); }
 PyObject* condition_locked(PyObject* object, PyObject*) { return condition_of(object)->lock.call("locked"); }
 
@@ -133,8 +137,12 @@ PyObject* condition_is_owned(PyObject* object, PyObject*) {
 }
 
 PyObject* condition_release_save(PyObject* object, PyObject*) { return condition_of(object)->lock.release_save(); }
-PyObject* condition_acquire_restore(PyObject* object, PyObject* saved) { return condition_of(object)->lock.acquire_restore(saved); }
-PyObject* condition_recursion_count(PyObject* object, PyObject*) { return condition_of(object)->lock.call("_recursion_count"); }
+PyObject* condition_acquire_restore(PyObject* object, PyObject* saved) {
+  return condition_of(object)->lock.acquire_restore(saved);
+}
+PyObject* condition_recursion_count(PyObject* object, PyObject*) {
+  return condition_of(object)->lock.call("_recursion_count");
+}
 
 PyObject* condition_at_fork_reinit(PyObject* object, PyObject*) {
   mend_condition(object);
@@ -172,7 +180,8 @@ int init_condition(PyObject* object, PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Condition", const_cast<char**>(names), &lock)) return -1;
   ConditionObject* const self = condition_of(object);
   // Others may be waiting for the lock below, to which they have no reference of their own.
-  if (self->waiting.load(std::memory_order_relaxed) != 0 || self->lock.in_use() || self->set_up.exchange(true, std::memory_order_relaxed)) {
+  if (self->waiting.load(std::memory_order_relaxed) != 0 || self->lock.in_use() ||
+      self->set_up.exchange(true, std::memory_order_relaxed)) {
     PyErr_SetString(PyExc_RuntimeError, "this condition is in use: __init__ cannot be called again; make a new one");
     return -1;
   }
@@ -183,7 +192,7 @@ void condition_dealloc(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
   PyObject_GC_UnTrack(object);
   Py_TRASHCAN_BEGIN(object, condition_dealloc)  // the lock below may be a condition, over a condition, and so on
-  if (condition_of(object)->weak_references != nullptr) PyObject_ClearWeakRefs(object);
+      if (condition_of(object)->weak_references != nullptr) PyObject_ClearWeakRefs(object);
   Py_CLEAR(condition_of(object)->lock.object);
   type->tp_free(object);
   Py_DECREF(type);
@@ -202,32 +211,38 @@ int condition_traverse(PyObject* object, visitproc visit, void* arg) {
   return 0;
 }
 
-PyDoc_STRVAR(wait_doc,
-             "wait($self, /, timeout=None)\n--\n\n"
-             "Let go of the lock, wait to be notified, and take the lock again. Return True, or False if the timeout came first.\n\n"
-             "RuntimeError if the lock is not held. timeout is in seconds, and limits the wait for the notification only: the lock is held\n"
-             "again in every case, also when a signal handler raises (Ctrl-C) in the main thread. An RLock is let go of altogether. Look\n"
-             "again at what you waited for: another thread may have been quicker (wait_for() does).");
-PyDoc_STRVAR(wait_for_doc,
-             "wait_for($self, /, predicate, timeout=None)\n--\n\n"
-             "Wait until predicate() is true, and return its last value; that is a false one if the timeout came first.\n\n"
-             "predicate is called with the lock held; what it raises is passed on. RuntimeError if the lock is not held.");
-PyDoc_STRVAR(notify_doc,
-             "notify($self, /, n=1)\n--\n\n"
-             "Wake the n threads that have waited longest, or all if they are fewer. RuntimeError if the lock is not held.\n\n"
-             "They go on when they get the lock. Nothing happens if nobody waits: notifications are not kept.");
+PyDoc_STRVAR(
+    wait_doc,
+    "wait($self, /, timeout=None)\n--\n\n"
+    "Let go of the lock, wait to be notified, and take the lock again. Return True, or False if the timeout came first.\n\n"
+    "RuntimeError if the lock is not held. timeout is in seconds, and limits the wait for the notification only: the lock is held\n"
+    "again in every case, also when a signal handler raises (Ctrl-C) in the main thread. An RLock is let go of altogether. Look\n"
+    "again at what you waited for: another thread may have been quicker (wait_for() does).");
+PyDoc_STRVAR(
+    wait_for_doc,
+    "wait_for($self, /, predicate, timeout=None)\n--\n\n"
+    "Wait until predicate() is true, and return its last value; that is a false one if the timeout came first.\n\n"
+    "predicate is called with the lock held; what it raises is passed on. RuntimeError if the lock is not held.");
+PyDoc_STRVAR(
+    notify_doc,
+    "notify($self, /, n=1)\n--\n\n"
+    "Wake the n threads that have waited longest, or all if they are fewer. RuntimeError if the lock is not held.\n\n"
+    "They go on when they get the lock. Nothing happens if nobody waits: notifications are not kept.");
 PyDoc_STRVAR(notify_all_doc,
              "notify_all($self, /)\n--\n\nWake all threads that wait. RuntimeError if the lock is not held.");
-PyDoc_STRVAR(condition_doc,
-             "Condition(lock=None)\n--\n\n"
-             "A condition variable whose notifications go to the longest waiter first, with the interface of threading.Condition.\n\n"
-             "lock is a Lock or an RLock, of fairlock or of threading, or anything else with acquire() and release(); without one, a new\n"
-             "RLock. TypeError if it is something else.");
+PyDoc_STRVAR(
+    condition_doc,
+    "Condition(lock=None)\n--\n\n"
+    "A condition variable whose notifications go to the longest waiter first, with the interface of threading.Condition.\n\n"
+    "lock is a Lock or an RLock, of fairlock or of threading, or anything else with acquire() and release(); without one, a new\n"
+    "RLock. TypeError if it is something else.");
 
 PyMethodDef condition_methods[] = {
-    {"acquire", method(&condition_acquire), METH_VARARGS | METH_KEYWORDS, "acquire($self, /, *args, **kwargs)\n--\n\nAcquire the lock of the condition, with the arguments that it takes."},
+    {"acquire", method(&condition_acquire), METH_VARARGS | METH_KEYWORDS,
+     "acquire($self, /, *args, **kwargs)\n--\n\nAcquire the lock of the condition, with the arguments that it takes."},
     {"release", &condition_release, METH_NOARGS, "release($self, /)\n--\n\nRelease the lock of the condition."},
-    {"locked", &condition_locked, METH_NOARGS, "locked($self, /)\n--\n\nReturn whether the lock of the condition is held, just now."},
+    {"locked", &condition_locked, METH_NOARGS,
+     "locked($self, /)\n--\n\nReturn whether the lock of the condition is held, just now."},
     {"__enter__", &condition_enter, METH_NOARGS, enter_doc},
     {"__exit__", &condition_exit, METH_VARARGS, exit_doc},
     {"wait", method(&condition_wait), METH_VARARGS | METH_KEYWORDS, wait_doc},

@@ -15,7 +15,8 @@ PyObject* release_unlocked() {
 }
 
 PyObject* not_mine() {
-  PyErr_SetString(PyExc_RuntimeError, "cannot release un-acquired lock: only the thread that holds an RLock releases it");
+  PyErr_SetString(PyExc_RuntimeError,
+                  "cannot release un-acquired lock: only the thread that holds an RLock releases it");
   return nullptr;
 }
 
@@ -49,7 +50,8 @@ int init_lock(PyObject* object, PyObject* args, PyObject* kwargs) {
 // --- Lock ---
 
 PyObject* lock_acquire_blocking(LockObject* self) {
-  if (!try_take(self)) [[unlikely]] return wait_and_own(self, never);
+  if (!try_take(self)) [[unlikely]]
+    return wait_and_own(self, never);
   self->owner.store(this_thread(), std::memory_order_relaxed);
   Py_RETURN_TRUE;
 }
@@ -70,7 +72,8 @@ PyObject* lock_enter(PyObject* object, PyObject*) { return lock_acquire_blocking
 
 PyObject* lock_release(PyObject* object, PyObject*) {
   LockObject* const self = lock_of(object);
-  if (disown(self) == 0) [[unlikely]] return release_unlocked();
+  if (disown(self) == 0) [[unlikely]]
+    return release_unlocked();
   give_back(self);
   Py_RETURN_NONE;
 }
@@ -82,7 +85,8 @@ PyObject* lock_exit(PyObject* object, PyObject* const*, Py_ssize_t) { return loc
 PyObject* lock_locked(PyObject* object, PyObject*) { return PyBool_FromLong(is_held(lock_of(object))); }
 
 PyObject* lock_repr(PyObject* object) {
-  return PyUnicode_FromFormat("<%s %s object at %p>", is_held(lock_of(object)) ? "locked" : "unlocked", Py_TYPE(object)->tp_name, object);
+  return PyUnicode_FromFormat("<%s %s object at %p>", is_held(lock_of(object)) ? "locked" : "unlocked",
+                              Py_TYPE(object)->tp_name, object);
 }
 
 PyObject* lock_at_fork_reinit(PyObject* object, PyObject*) {
@@ -105,20 +109,24 @@ PyObject* get_owner(PyObject* object, void*) {
   "other. ValueError for another negative timeout, or for one with blocking=False; OverflowError above TIMEOUT_MAX. If a signal\n"  \
   "handler raises (Ctrl-C), the main thread leaves the line, and the lock is not taken."
 
-PyDoc_STRVAR(lock_acquire_doc,
-             "acquire($self, /, blocking=True, timeout=-1)\n--\n\n"
-             "Take the lock, in line if need be. Return True, or False if it was not to be had in time.\n\n" FAIRLOCK_WAITING
-             " A thread that\nacquires a Lock it already holds waits for itself.");
-PyDoc_STRVAR(lock_release_doc,
-             "release($self, /)\n--\n\n"
-             "Let go of the lock; never waits. Any thread may, also one that did not acquire it. RuntimeError if it is not held.");
-PyDoc_STRVAR(rlock_acquire_doc,
-             "acquire($self, /, blocking=True, timeout=-1)\n--\n\n"
-             "Take the lock, in line if need be; at once if the calling thread has it. Return True, or False if it was not to be had\n"
-             "in time.\n\n" FAIRLOCK_WAITING);
-PyDoc_STRVAR(rlock_release_doc,
-             "release($self, /)\n--\n\n"
-             "Take back one acquire(); the last one lets go of the lock. RuntimeError if the calling thread does not hold it.");
+PyDoc_STRVAR(
+    lock_acquire_doc,
+    "acquire($self, /, blocking=True, timeout=-1)\n--\n\n"
+    "Take the lock, in line if need be. Return True, or False if it was not to be had in time.\n\n" FAIRLOCK_WAITING
+    " A thread that\nacquires a Lock it already holds waits for itself.");
+PyDoc_STRVAR(
+    lock_release_doc,
+    "release($self, /)\n--\n\n"
+    "Let go of the lock; never waits. Any thread may, also one that did not acquire it. RuntimeError if it is not held.");
+PyDoc_STRVAR(
+    rlock_acquire_doc,
+    "acquire($self, /, blocking=True, timeout=-1)\n--\n\n"
+    "Take the lock, in line if need be; at once if the calling thread has it. Return True, or False if it was not to be had\n"
+    "in time.\n\n" FAIRLOCK_WAITING);
+PyDoc_STRVAR(
+    rlock_release_doc,
+    "release($self, /)\n--\n\n"
+    "Take back one acquire(); the last one lets go of the lock. RuntimeError if the calling thread does not hold it.");
 PyDoc_STRVAR(locked_doc, "locked($self, /)\n--\n\nReturn whether any thread holds the lock, just now.");
 PyDoc_STRVAR(lock_doc,
              "Lock(algorithm='fair', *, waiting='spin-then-park', platoon=10, skip=0.0)\n--\n\n"
@@ -129,19 +137,20 @@ PyDoc_STRVAR(lock_doc,
              "Lock('twa'). ValueError for an unknown algorithm or way of waiting, with a list of the known ones.\n"
              "platoon and skip are for the capacitors.");
 
-#define FAIRLOCK_METHODS(PREFIX)                                                                                              \
-  {"acquire", method(&PREFIX##_acquire), METH_FASTCALL | METH_KEYWORDS, PREFIX##_acquire_doc},                                \
-  {"release", &PREFIX##_release, METH_NOARGS, PREFIX##_release_doc},                                                          \
-  {"locked", &PREFIX##_locked, METH_NOARGS, locked_doc},                                                                      \
-  {"__enter__", &PREFIX##_enter, METH_NOARGS, enter_doc},                                                                     \
-  {"__exit__", method(&PREFIX##_exit), METH_FASTCALL, exit_doc},                                                              \
-  {"statistics", &primitive_statistics, METH_NOARGS, statistics_doc},                                                         \
-  {"_at_fork_reinit", &lock_at_fork_reinit, METH_NOARGS, nullptr},                                                            \
-  {"__reduce__", &refuse_to_pickle, METH_NOARGS, nullptr}
+#define FAIRLOCK_METHODS(PREFIX)                                                                                     \
+  {"acquire", method(&PREFIX##_acquire), METH_FASTCALL | METH_KEYWORDS, PREFIX##_acquire_doc},                       \
+      {"release", &PREFIX##_release, METH_NOARGS, PREFIX##_release_doc},                                             \
+      {"locked", &PREFIX##_locked, METH_NOARGS, locked_doc}, {"__enter__", &PREFIX##_enter, METH_NOARGS, enter_doc}, \
+      {"__exit__", method(&PREFIX##_exit), METH_FASTCALL, exit_doc},                                                 \
+      {"statistics", &primitive_statistics, METH_NOARGS, statistics_doc},                                            \
+      {"_at_fork_reinit", &lock_at_fork_reinit, METH_NOARGS, nullptr}, {                                             \
+    "__reduce__", &refuse_to_pickle, METH_NOARGS, nullptr                                                            \
+  }
 
 PyMethodDef lock_methods[] = {
     FAIRLOCK_METHODS(lock),
-    {"acquire_lock", method(&lock_acquire), METH_FASTCALL | METH_KEYWORDS, "acquire_lock($self, /, blocking=True, timeout=-1)\n--\n\nAn old name of acquire()."},
+    {"acquire_lock", method(&lock_acquire), METH_FASTCALL | METH_KEYWORDS,
+     "acquire_lock($self, /, blocking=True, timeout=-1)\n--\n\nAn old name of acquire()."},
     {"release_lock", &lock_release, METH_NOARGS, "release_lock($self, /)\n--\n\nAn old name of release()."},
     {"locked_lock", &lock_locked, METH_NOARGS, "locked_lock($self, /)\n--\n\nAn old name of locked()."},
     {},
@@ -150,7 +159,8 @@ PyMethodDef lock_methods[] = {
 PyGetSetDef lock_getters[] = {
     {"algorithm", &get_algorithm, nullptr, "The catalogue's name of the algorithm.", nullptr},
     {"waiting", &get_waiting, nullptr, "How many threads wait for it, just now.", nullptr},
-    {"owner", &get_owner, nullptr, "The ident of the thread that acquired it (threading.get_ident()), or None.", nullptr},
+    {"owner", &get_owner, nullptr, "The ident of the thread that acquired it (threading.get_ident()), or None.",
+     nullptr},
     {},
 };
 
@@ -173,13 +183,15 @@ PyObject* rlock_acquire_until(LockObject* self, std::uint64_t deadline) {
   const auto me = this_thread();
   if (self->owner.load(std::memory_order_relaxed) == me) {
     if (self->count == static_cast<std::size_t>(-1)) {
-      PyErr_SetString(PyExc_OverflowError, "Internal lock count overflowed: it was acquired too often without a release");
+      PyErr_SetString(PyExc_OverflowError,
+                      "Internal lock count overflowed: it was acquired too often without a release");
       return nullptr;
     }
     ++self->count;
     Py_RETURN_TRUE;
   }
-  if (!try_take(self)) [[unlikely]] return wait_and_own(self, deadline);
+  if (!try_take(self)) [[unlikely]]
+    return wait_and_own(self, deadline);
   self->owner.store(me, std::memory_order_relaxed);
   self->count = 1;
   Py_RETURN_TRUE;
@@ -197,7 +209,8 @@ PyObject* rlock_enter(PyObject* object, PyObject*) { return rlock_acquire_until(
 
 PyObject* rlock_release(PyObject* object, PyObject*) {
   LockObject* const self = lock_of(object);
-  if (!owned_by_me(self)) [[unlikely]] return not_mine();
+  if (!owned_by_me(self)) [[unlikely]]
+    return not_mine();
   if (--self->count == 0) {
     self->owner.store(0, std::memory_order_relaxed);
     give_back(self);
@@ -213,8 +226,8 @@ PyObject* rlock_locked(PyObject* object, PyObject*) { return lock_locked(object,
 PyObject* rlock_repr(PyObject* object) {
   LockObject* const self = lock_of(object);
   const auto owner = self->owner.load(std::memory_order_relaxed);
-  return PyUnicode_FromFormat("<%s %s object owner=%lu count=%zu at %p>", owner != 0 ? "locked" : "unlocked", Py_TYPE(object)->tp_name,
-                              owner, owner != 0 ? self->count : 0, object);
+  return PyUnicode_FromFormat("<%s %s object owner=%lu count=%zu at %p>", owner != 0 ? "locked" : "unlocked",
+                              Py_TYPE(object)->tp_name, owner, owner != 0 ? self->count : 0, object);
 }
 
 PyObject* rlock_is_owned(PyObject* object, PyObject*) { return PyBool_FromLong(owned_by_me(lock_of(object))); }
@@ -237,7 +250,8 @@ PyObject* rlock_acquire_restore(PyObject* object, PyObject* saved) {
   Py_ssize_t count;
   unsigned long owner;
   if (!PyTuple_Check(saved) || !PyArg_ParseTuple(saved, "nk:_acquire_restore", &count, &owner) || count < 1) {
-    if (PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_TypeError, "_acquire_restore() takes what _release_save() returned");
+    if (PyErr_Occurred() == nullptr)
+      PyErr_SetString(PyExc_TypeError, "_acquire_restore() takes what _release_save() returned");
     return nullptr;
   }
   if (!take_unconditionally(self)) return nullptr;
@@ -247,17 +261,22 @@ PyObject* rlock_acquire_restore(PyObject* object, PyObject* saved) {
   Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(rlock_doc,
-             "RLock(algorithm='fair', *, waiting='spin-then-park', platoon=10, skip=0.0)\n--\n\n"
-             "A Lock that its owner may acquire again, and must release as often; with the interface of threading.RLock.\n\n"
-             "Only the thread that holds it may release it. The arguments are those of Lock.");
+PyDoc_STRVAR(
+    rlock_doc,
+    "RLock(algorithm='fair', *, waiting='spin-then-park', platoon=10, skip=0.0)\n--\n\n"
+    "A Lock that its owner may acquire again, and must release as often; with the interface of threading.RLock.\n\n"
+    "Only the thread that holds it may release it. The arguments are those of Lock.");
 
 PyMethodDef rlock_methods[] = {
     FAIRLOCK_METHODS(rlock),
-    {"_is_owned", &rlock_is_owned, METH_NOARGS, "_is_owned($self, /)\n--\n\nFor conditions: whether the calling thread holds it."},
-    {"_recursion_count", &rlock_recursion_count, METH_NOARGS, "_recursion_count($self, /)\n--\n\nHow often the calling thread holds it."},
-    {"_release_save", &rlock_release_save, METH_NOARGS, "_release_save($self, /)\n--\n\nFor conditions: release it altogether."},
-    {"_acquire_restore", &rlock_acquire_restore, METH_O, "_acquire_restore($self, saved, /)\n--\n\nFor conditions: acquire it as it was."},
+    {"_is_owned", &rlock_is_owned, METH_NOARGS,
+     "_is_owned($self, /)\n--\n\nFor conditions: whether the calling thread holds it."},
+    {"_recursion_count", &rlock_recursion_count, METH_NOARGS,
+     "_recursion_count($self, /)\n--\n\nHow often the calling thread holds it."},
+    {"_release_save", &rlock_release_save, METH_NOARGS,
+     "_release_save($self, /)\n--\n\nFor conditions: release it altogether."},
+    {"_acquire_restore", &rlock_acquire_restore, METH_O,
+     "_acquire_restore($self, saved, /)\n--\n\nFor conditions: acquire it as it was."},
     {},
 };
 

@@ -11,12 +11,14 @@ struct LockObject : Primitive {
 };
 
 inline bool try_take(LockObject* self) {
-  if (self->algorithm == &fair_lock) [[likely]] return reinterpret_cast<FairMutex*>(self->room)->try_lock();
+  if (self->algorithm == &fair_lock) [[likely]]
+    return reinterpret_cast<FairMutex*>(self->room)->try_lock();
   return self->algorithm->try_acquire(self->state);
 }
 
 inline void give_back(LockObject* self) {
-  if (self->algorithm == &fair_lock) [[likely]] return reinterpret_cast<FairMutex*>(self->room)->unlock();
+  if (self->algorithm == &fair_lock) [[likely]]
+    return reinterpret_cast<FairMutex*>(self->room)->unlock();
   self->algorithm->release(self->state, 1);
 }
 

@@ -43,9 +43,12 @@ class Aside {
 
 bool LockBelow::set(PyObject* lock, const ModuleState& state) {
   // Of a subclass it is not known what its methods do.
-  const Kind found = Py_TYPE(lock) == state.rlock ? Kind::rlock : Py_TYPE(lock) == state.lock ? Kind::lock : Kind::foreign;
+  const Kind found = Py_TYPE(lock) == state.rlock  ? Kind::rlock
+                     : Py_TYPE(lock) == state.lock ? Kind::lock
+                                                   : Kind::foreign;
   if (found == Kind::foreign && (!has(lock, "acquire") || !has(lock, "release"))) {
-    PyErr_Format(PyExc_AttributeError, "a condition needs a lock with acquire() and release(), not %.100s", Py_TYPE(lock)->tp_name);
+    PyErr_Format(PyExc_AttributeError, "a condition needs a lock with acquire() and release(), not %.100s",
+                 Py_TYPE(lock)->tp_name);
     return false;
   }
   kind = found;
@@ -132,7 +135,9 @@ bool LockBelow::hold_again(Held& held) const {
 }
 
 PyObject* LockBelow::enter() const {
-  return kind == Kind::rlock ? rlock_enter(object, nullptr) : kind == Kind::lock ? lock_enter(object, nullptr) : call("__enter__");
+  return kind == Kind::rlock  ? rlock_enter(object, nullptr)
+         : kind == Kind::lock ? lock_enter(object, nullptr)
+                              : call("__enter__");
 }
 
 PyObject* LockBelow::exit(PyObject* args) const {

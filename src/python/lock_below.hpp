@@ -15,10 +15,12 @@ struct LockBelow {
   bool set(PyObject* lock, const ModuleState& state);  // false: that is no lock, and an exception is set
   // In the child of a fork: somebody may have taken it again who is gone.
   void mend() const;
-  void clear();                                        // finalizers may still call methods: so not null
+  void clear();  // finalizers may still call methods: so not null
 
   // Of ours: it is held, or somebody has waited for it.
-  bool in_use() const { return kind != Kind::foreign && (is_held(ours()) || ours()->slow.load(std::memory_order_relaxed) != nullptr); }
+  bool in_use() const {
+    return kind != Kind::foreign && (is_held(ours()) || ours()->slow.load(std::memory_order_relaxed) != nullptr);
+  }
 
   // 1, 0, or -1 and an exception. As in threading: of a lock that knows no owner, whether anybody holds it.
   int is_owned() const;

@@ -23,7 +23,9 @@ PyObject* waits(PyObject*, PyObject*) {
   const auto now = steady_now();  // after the last of them began
   for (const auto& [thread, object, since] : seen) {
     // Steals the reference to the object, also when it fails.
-    PyObject* const item = list == nullptr ? (Py_DECREF(object), nullptr) : Py_BuildValue("(kNd)", thread, object, static_cast<double>(now - since) / 1e9);
+    PyObject* const item = list == nullptr
+                               ? (Py_DECREF(object), nullptr)
+                               : Py_BuildValue("(kNd)", thread, object, static_cast<double>(now - since) / 1e9);
     if (item != nullptr) PyList_Append(list, item);
     Py_XDECREF(item);
   }
@@ -33,7 +35,8 @@ PyObject* waits(PyObject*, PyObject*) {
 PyMethodDef functions[] = {
     {"after_fork_in_child", &after_fork_in_child, METH_NOARGS,
      "after_fork_in_child($module, /)\n--\n\nFor os.register_at_fork: empty the lines of threads that are gone."},
-    {"waits", &waits, METH_NOARGS, "waits($module, /)\n--\n\nReturn who waits for what, and since when: (thread ident, object, seconds) for each."},
+    {"waits", &waits, METH_NOARGS,
+     "waits($module, /)\n--\n\nReturn who waits for what, and since when: (thread ident, object, seconds) for each."},
     {},
 };
 
@@ -48,7 +51,8 @@ PyStructSequence_Field statistics_fields[] = {
     {"longest", "seconds of the longest wait, whatever its outcome"},
     {nullptr, nullptr},
 };
-PyStructSequence_Desc statistics_description{"fairlock.Statistics", "What those who had to wait went through.", statistics_fields, 6};
+PyStructSequence_Desc statistics_description{"fairlock.Statistics", "What those who had to wait went through.",
+                                             statistics_fields, 6};
 
 // --- the module ---
 
@@ -102,24 +106,31 @@ bool register_at_fork(PyObject* module) {
 
 int execute(PyObject* module) {
   if (this_thread() != PyThread_get_thread_ident()) {
-    PyErr_SetString(PyExc_ImportError, "fairlock was built for another C library: build it on this machine (pip install --no-binary fairlock fairlock)");
+    PyErr_SetString(
+        PyExc_ImportError,
+        "fairlock was built for another C library: build it on this machine (pip install --no-binary fairlock fairlock)");
     return -1;
   }
   ModuleState& state = state_of(module);
   state.statistics = PyStructSequence_NewType(&statistics_description);
   if (!find_main_thread() || !register_at_fork(module) || (state.lock = add_type(module, lock_spec)) == nullptr ||
-      (state.rlock = add_type(module, rlock_spec)) == nullptr || (state.semaphore = add_type(module, semaphore_spec)) == nullptr ||
+      (state.rlock = add_type(module, rlock_spec)) == nullptr ||
+      (state.semaphore = add_type(module, semaphore_spec)) == nullptr ||
       (state.bounded_semaphore = add_type(module, bounded_semaphore_spec, state.semaphore)) == nullptr ||
       (state.condition = add_type(module, condition_spec)) == nullptr ||
       (state.capacitor = add_type(module, capacitor_spec)) == nullptr || state.statistics == nullptr ||
       PyModule_AddType(module, state.statistics) < 0)
     return -1;
-  return add_object(module, "TIMEOUT_MAX", PyFloat_FromDouble(timeout_max)) && add_object(module, "c_api", new_c_api()) ? 0 : -1;
+  return add_object(module, "TIMEOUT_MAX", PyFloat_FromDouble(timeout_max)) && add_object(module, "c_api", new_c_api())
+             ? 0
+             : -1;
 }
 
 template <class F>
 void for_each_type(ModuleState& state, F visit) {
-  for (PyTypeObject** type : {&state.lock, &state.rlock, &state.semaphore, &state.bounded_semaphore, &state.condition, &state.capacitor, &state.statistics}) visit(*type);
+  for (PyTypeObject** type : {&state.lock, &state.rlock, &state.semaphore, &state.bounded_semaphore, &state.condition,
+                              &state.capacitor, &state.statistics})
+    visit(*type);
 }
 
 int traverse(PyObject* module, visitproc visit, void* arg) {
@@ -149,7 +160,15 @@ PyModuleDef_Slot slots[] = {
 }  // namespace
 
 PyModuleDef module_definition{
-    PyModuleDef_HEAD_INIT, "fairlock._locks", "The native types of fairlock.", sizeof(ModuleState), functions, slots, &traverse, &clear, nullptr,
+    PyModuleDef_HEAD_INIT,
+    "fairlock._locks",
+    "The native types of fairlock.",
+    sizeof(ModuleState),
+    functions,
+    slots,
+    &traverse,
+    &clear,
+    nullptr,
 };
 
 bool runs_signal_handlers() {
@@ -164,9 +183,12 @@ PyObject* new_statistics(PyObject* object, const Statistics& statistics) {
   PyObject* const result = PyStructSequence_New(module_state(Py_TYPE(object)).statistics);
   if (result == nullptr) return nullptr;
   PyObject* const values[] = {
-      PyLong_FromUnsignedLongLong(statistics.contended), PyLong_FromUnsignedLongLong(statistics.woken),
-      PyLong_FromUnsignedLongLong(statistics.parks),     PyLong_FromUnsignedLongLong(statistics.abandoned),
-      PyFloat_FromDouble(static_cast<double>(statistics.waited) / 1e9), PyFloat_FromDouble(static_cast<double>(statistics.longest) / 1e9),
+      PyLong_FromUnsignedLongLong(statistics.contended),
+      PyLong_FromUnsignedLongLong(statistics.woken),
+      PyLong_FromUnsignedLongLong(statistics.parks),
+      PyLong_FromUnsignedLongLong(statistics.abandoned),
+      PyFloat_FromDouble(static_cast<double>(statistics.waited) / 1e9),
+      PyFloat_FromDouble(static_cast<double>(statistics.longest) / 1e9),
   };
   for (Py_ssize_t i = 0; i < 6; ++i) {
     PyStructSequence_SetItem(result, i, values[i]);

@@ -10,7 +10,8 @@ namespace fairlock::python {
 
 Slow* slow_of(Primitive* self) {
   Slow* slow = self->slow.load(std::memory_order_acquire);
-  if (slow != nullptr) [[likely]] return slow;
+  if (slow != nullptr) [[likely]]
+    return slow;
   Slow* const mine = new (std::nothrow) Slow;
   if (mine == nullptr || self->slow.compare_exchange_strong(slow, mine, std::memory_order_acq_rel)) return mine;
   delete mine;
@@ -19,8 +20,8 @@ Slow* slow_of(Primitive* self) {
 
 namespace {
 
-// Threads share the object: no more counting of references on every call. It will then die in a collection, so not before it is
-// contended.
+// Threads share the object: no more counting of references on every call. It will then die in a collection, so not
+// before it is contended.
 void share([[maybe_unused]] Primitive* self, [[maybe_unused]] Slow& slow) {
 #if defined(Py_GIL_DISABLED) && PY_VERSION_HEX >= 0x030E0000
   if (!slow.shared.load(std::memory_order_relaxed) && !slow.shared.exchange(true))
@@ -54,7 +55,7 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
   Wait wait(reinterpret_cast<PyObject*>(self), patience.interpreter());
   const bool acquired = wait_detached(self, *slow, patience, wait);
   if (!patience.attach()) return acquired ? Outcome::acquired : Outcome::timed_out;
-  if (acquired) {  // it came while a handler raised
+  if (acquired) {             // it came while a handler raised
     patience.counted(false);  // first: the child of a fork in between must not find the permit twice
     algorithm.release(self->state, 1);
   }
@@ -100,9 +101,11 @@ PyObject* make(PyTypeObject* type, Sort sort, const Algorithm& algorithm, const 
 
 bool set_up(Primitive* self, const Algorithm& algorithm, const Knobs& knobs) {
   // It could be acquired before: what it then holds, and who waits for it, must not be wiped out.
-  const bool untouched = self->slow.load(std::memory_order_relaxed) == nullptr && self->algorithm->permits(self->state) == 1;
+  const bool untouched =
+      self->slow.load(std::memory_order_relaxed) == nullptr && self->algorithm->permits(self->state) == 1;
   if (!untouched || self->set_up.exchange(true, std::memory_order_relaxed)) {
-    PyErr_Format(PyExc_RuntimeError, "this %s is in use: __init__ cannot be called again, or late; make a new one", Py_TYPE(self)->tp_name);
+    PyErr_Format(PyExc_RuntimeError, "this %s is in use: __init__ cannot be called again, or late; make a new one",
+                 Py_TYPE(self)->tp_name);
     return false;
   }
   if (algorithm.bytes > sizeof self->room || algorithm.alignment > alignof(std::uint64_t)) {
@@ -124,7 +127,8 @@ void renew(Primitive* self, std::uint64_t permits) {
   if (Slow* const slow = self->slow.load(std::memory_order_relaxed)) slow->waiting.store(0, std::memory_order_relaxed);
 }
 
-const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const char*, const char*), const Algorithm& otherwise, Knobs& knobs) {
+const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const char*, const char*),
+                        const Algorithm& otherwise, Knobs& knobs) {
   const auto text = [](PyObject* object, const char* otherwise, const char* what) -> const char* {
     if (object == nullptr || object == Py_None) return otherwise;
     if (!PyUnicode_Check(object)) {
@@ -137,7 +141,8 @@ const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const cha
     PyErr_Format(PyExc_ValueError, "there is no %s %R: its name has a null character", what, object);
     return nullptr;
   };
-  if (choice.algorithm == nullptr && choice.waiting == nullptr && choice.platoon == nullptr && choice.skip == nullptr) return &otherwise;
+  if (choice.algorithm == nullptr && choice.waiting == nullptr && choice.platoon == nullptr && choice.skip == nullptr)
+    return &otherwise;
   const char* const name = text(choice.algorithm, otherwise.name, "algorithm");
   if (name == nullptr) return nullptr;
   const char* const waiting = text(choice.waiting, otherwise.waiting, "waiting");
@@ -145,7 +150,8 @@ const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const cha
   const Algorithm* const algorithm = find(name, waiting);
   if (algorithm == nullptr) return nullptr;
   if (algorithm->skip < 0 && (choice.platoon != nullptr || choice.skip != nullptr)) {
-    PyErr_Format(PyExc_ValueError, "'%s' has neither platoon nor skip: these are knobs of the capacitors, such as 'capacitor-tts'", name);
+    PyErr_Format(PyExc_ValueError,
+                 "'%s' has neither platoon nor skip: these are knobs of the capacitors, such as 'capacitor-tts'", name);
     return nullptr;
   }
   knobs.skip = algorithm->skip < 0 ? 0 : algorithm->skip;
@@ -201,8 +207,10 @@ PyObject* primitive_statistics(PyObject* object, PyObject*) {
 }
 
 PyObject* refuse_to_pickle(PyObject* self, PyObject*) {
-  PyErr_Format(PyExc_TypeError, "cannot pickle '%s' object: it lives in one process; make a new one where it is unpickled (__getstate__ can leave it out)",
-               Py_TYPE(self)->tp_name);
+  PyErr_Format(
+      PyExc_TypeError,
+      "cannot pickle '%s' object: it lives in one process; make a new one where it is unpickled (__getstate__ can leave it out)",
+      Py_TYPE(self)->tp_name);
   return nullptr;
 }
 

@@ -1,5 +1,5 @@
-// Primitive: what Lock, RLock, Semaphore and BoundedSemaphore share. An algorithm of the catalogue, the memory it works on, and the
-// way to wait for it.
+// Primitive: what Lock, RLock, Semaphore and BoundedSemaphore share. An algorithm of the catalogue, the memory it works
+// on, and the way to wait for it.
 //
 //   field       holds                                                       written by
 //   algorithm   which one it is                                             the constructor
@@ -42,7 +42,9 @@ struct Primitive {
 // Keeps a count of those who wait right on every way out, also when the thread ends in between.
 class InLine {
  public:
-  explicit InLine(std::atomic<std::uint32_t>& waiting) : waiting_(waiting) { waiting_.fetch_add(1, std::memory_order_release); }
+  explicit InLine(std::atomic<std::uint32_t>& waiting) : waiting_(waiting) {
+    waiting_.fetch_add(1, std::memory_order_release);
+  }
   ~InLine() { waiting_.fetch_sub(1, std::memory_order_relaxed); }
   InLine(const InLine&) = delete;
   InLine& operator=(const InLine&) = delete;
@@ -75,7 +77,8 @@ struct Choice {
 };
 inline constexpr long long max_platoon = 1'000'000;
 bool turn_knobs(PyObject* platoon, PyObject* skip, Knobs& knobs);  // each null if not given; false: an exception is set
-const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const char*, const char*), const Algorithm& otherwise, Knobs& knobs);
+const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const char*, const char*),
+                        const Algorithm& otherwise, Knobs& knobs);
 
 // --- slots and tables that the types have in common ---
 

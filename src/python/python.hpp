@@ -27,12 +27,17 @@ inline constexpr bool free_threaded = false;
 inline bool no_arguments(Py_ssize_t count, PyObject* names) { return count == 0 && names == nullptr; }
 
 template <class T>
-T* as(PyObject* object) { return reinterpret_cast<T*>(object); }
+T* as(PyObject* object) {
+  return reinterpret_cast<T*>(object);
+}
 
 // Of all our types.
-inline constexpr unsigned type_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE;
+inline constexpr unsigned type_flags =
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE;
 
 template <class F>
-PyCFunction method(F* function) { return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)); }
+PyCFunction method(F* function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
 
 }  // namespace fairlock::python

@@ -17,19 +17,22 @@ struct SemaphoreObject : Primitive {
 SemaphoreObject* semaphore_of(PyObject* object) { return as<SemaphoreObject>(object); }
 
 bool try_take(SemaphoreObject* self) {
-  if (self->algorithm == &fair_semaphore) [[likely]] return reinterpret_cast<FairCounter*>(self->room)->try_acquire();
+  if (self->algorithm == &fair_semaphore) [[likely]]
+    return reinterpret_cast<FairCounter*>(self->room)->try_acquire();
   return self->algorithm->try_acquire(self->state);
 }
 
 void give(SemaphoreObject* self, std::uint64_t permits) {
-  if (self->algorithm == &fair_semaphore) [[likely]] return reinterpret_cast<FairCounter*>(self->room)->release(permits);
+  if (self->algorithm == &fair_semaphore) [[likely]]
+    return reinterpret_cast<FairCounter*>(self->room)->release(permits);
   self->algorithm->release(self->state, permits);
 }
 
 std::int64_t permits(const SemaphoreObject* self) { return self->algorithm->permits(self->state); }
 std::int64_t value(const SemaphoreObject* self) { return std::max(permits(self), std::int64_t{0}); }
 
-// Half of what the algorithm can count: releases that come at the same time, each of which fits alone, must not go past that.
+// Half of what the algorithm can count: releases that come at the same time, each of which fits alone, must not go past
+// that.
 std::uint64_t most(const Algorithm& algorithm) { return algorithm.max / 2; }
 
 PyObject* too_many(const SemaphoreObject* self) {
@@ -45,13 +48,16 @@ PyObject* make_with_one(PyTypeObject* type, Sort sort) {
 }
 
 PyObject* make_semaphore(PyTypeObject* type, PyObject*, PyObject*) { return make_with_one(type, Sort::semaphore); }
-PyObject* make_bounded(PyTypeObject* type, PyObject*, PyObject*) { return make_with_one(type, Sort::bounded_semaphore); }
+PyObject* make_bounded(PyTypeObject* type, PyObject*, PyObject*) {
+  return make_with_one(type, Sort::bounded_semaphore);
+}
 
 int init_semaphore(PyObject* object, PyObject* args, PyObject* kwargs) {
   static const char* const names[] = {"value", "algorithm", "waiting", nullptr};
   PyObject* given = nullptr;
   Choice choice;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO$O:Semaphore", const_cast<char**>(names), &given, &choice.algorithm, &choice.waiting))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO$O:Semaphore", const_cast<char**>(names), &given,
+                                   &choice.algorithm, &choice.waiting))
     return -1;
   std::int64_t initial = 1;
   int overflow = 0;
@@ -67,7 +73,8 @@ int init_semaphore(PyObject* object, PyObject* args, PyObject* kwargs) {
   const Algorithm* const algorithm = choose(choice, &semaphore_algorithm, fair_semaphore, knobs);
   if (algorithm == nullptr) return -1;
   if (overflow > 0 || static_cast<std::uint64_t>(initial) > most(*algorithm)) {
-    PyErr_Format(PyExc_OverflowError, "semaphore initial value is too large: the algorithm '%s' has at most %llu permits", algorithm->name,
+    PyErr_Format(PyExc_OverflowError,
+                 "semaphore initial value is too large: the algorithm '%s' has at most %llu permits", algorithm->name,
                  static_cast<unsigned long long>(most(*algorithm)));
     return -1;
   }
@@ -78,7 +85,8 @@ int init_semaphore(PyObject* object, PyObject* args, PyObject* kwargs) {
 }
 
 PyObject* acquire_until(SemaphoreObject* self, std::uint64_t deadline) {
-  if (try_take(self)) [[likely]] Py_RETURN_TRUE;
+  if (try_take(self)) [[likely]]
+    Py_RETURN_TRUE;
   switch (wait_for(self, deadline)) {
     case Outcome::error: return nullptr;
     case Outcome::timed_out: Py_RETURN_FALSE;
@@ -124,7 +132,8 @@ bool give_if_they_fit(SemaphoreObject* self, std::uint64_t n) {
 }
 
 PyObject* release_unbounded(SemaphoreObject* self) {
-  if (!give_if_they_fit(self, 1)) [[unlikely]] return too_many(self);
+  if (!give_if_they_fit(self, 1)) [[unlikely]]
+    return too_many(self);
   Py_RETURN_NONE;
 }
 
@@ -154,8 +163,8 @@ bool within_bound(const SemaphoreObject* self, std::uint64_t n) {
   return value(self) <= self->initial && n <= static_cast<std::uint64_t>(self->initial - value(self));
 }
 
-// The look and the release must be one step, or two threads that each release too much would both get through. What acquires
-// meanwhile only makes room.
+// The look and the release must be one step, or two threads that each release too much would both get through. What
+// acquires meanwhile only makes room.
 PyObject* release_within_bound(SemaphoreObject* self, std::uint64_t n) {
   bool fits;
 #ifdef Py_GIL_DISABLED
@@ -167,7 +176,8 @@ PyObject* release_within_bound(SemaphoreObject* self, std::uint64_t n) {
   Py_END_CRITICAL_SECTION();
 #endif
   if (fits) Py_RETURN_NONE;
-  PyErr_Format(PyExc_ValueError, "Semaphore released too many times: it began with %lld", static_cast<long long>(self->initial));
+  PyErr_Format(PyExc_ValueError, "Semaphore released too many times: it began with %lld",
+               static_cast<long long>(self->initial));
   return nullptr;
 }
 
@@ -179,13 +189,14 @@ PyObject* bounded_release(PyObject* object, PyObject* const* args, Py_ssize_t co
 
 PyObject* semaphore_repr(PyObject* object) {
   const SemaphoreObject* const self = semaphore_of(object);
-  return PyUnicode_FromFormat("<%s at %p: value=%lld>", Py_TYPE(object)->tp_name, object, static_cast<long long>(value(self)));
+  return PyUnicode_FromFormat("<%s at %p: value=%lld>", Py_TYPE(object)->tp_name, object,
+                              static_cast<long long>(value(self)));
 }
 
 PyObject* bounded_repr(PyObject* object) {
   const SemaphoreObject* const self = semaphore_of(object);
-  return PyUnicode_FromFormat("<%s at %p: value=%lld/%lld>", Py_TYPE(object)->tp_name, object, static_cast<long long>(value(self)),
-                              static_cast<long long>(self->initial));
+  return PyUnicode_FromFormat("<%s at %p: value=%lld/%lld>", Py_TYPE(object)->tp_name, object,
+                              static_cast<long long>(value(self)), static_cast<long long>(self->initial));
 }
 
 PyObject* semaphore_at_fork_reinit(PyObject* object, PyObject*) {
@@ -197,17 +208,22 @@ PyObject* semaphore_at_fork_reinit(PyObject* object, PyObject*) {
 PyObject* get_value(PyObject* object, void*) { return PyLong_FromLongLong(value(semaphore_of(object))); }
 PyObject* get_initial(PyObject* object, void*) { return PyLong_FromLongLong(semaphore_of(object)->initial); }
 
-PyDoc_STRVAR(acquire_doc,
-             "acquire($self, /, blocking=True, timeout=None)\n--\n\n"
-             "Take a permit, in line if there is none. Return True, or False if there was none in time.\n\n"
-             "blocking=False looks once. timeout is in seconds, and None means for ever; a negative one is over at once. A wait with a\n"
-             "timeout has its place in line like any other. ValueError for a timeout with blocking=False; OverflowError above\n"
-             "TIMEOUT_MAX. If a signal handler raises (Ctrl-C), the main thread leaves the line, and no permit is taken.");
-PyDoc_STRVAR(release_doc, "release($self, /, n=1)\n--\n\n"
-             "Give n permits; never waits, and any thread may. ValueError if n is less than one; OverflowError if there would be more\n"
-             "permits than the algorithm can count.");
-PyDoc_STRVAR(bounded_release_doc, "release($self, /, n=1)\n--\n\n"
-             "Give n permits back; never waits, and any thread may. ValueError if there would be more than at first, and none is given.");
+PyDoc_STRVAR(
+    acquire_doc,
+    "acquire($self, /, blocking=True, timeout=None)\n--\n\n"
+    "Take a permit, in line if there is none. Return True, or False if there was none in time.\n\n"
+    "blocking=False looks once. timeout is in seconds, and None means for ever; a negative one is over at once. A wait with a\n"
+    "timeout has its place in line like any other. ValueError for a timeout with blocking=False; OverflowError above\n"
+    "TIMEOUT_MAX. If a signal handler raises (Ctrl-C), the main thread leaves the line, and no permit is taken.");
+PyDoc_STRVAR(
+    release_doc,
+    "release($self, /, n=1)\n--\n\n"
+    "Give n permits; never waits, and any thread may. ValueError if n is less than one; OverflowError if there would be more\n"
+    "permits than the algorithm can count.");
+PyDoc_STRVAR(
+    bounded_release_doc,
+    "release($self, /, n=1)\n--\n\n"
+    "Give n permits back; never waits, and any thread may. ValueError if there would be more than at first, and none is given.");
 PyDoc_STRVAR(semaphore_doc,
              "Semaphore(value=1, algorithm='fair-semaphore', *, waiting='spin-then-park')\n--\n\n"
              "A semaphore that starves no thread, with the interface of threading.Semaphore.\n\n"
@@ -291,7 +307,8 @@ bool release_one_detached(Primitive* semaphore) {
 
 void mend_semaphore(const WaitedFor& waited_for) {
   SemaphoreObject* const self = semaphore_of(waited_for.object);
-  renew(self, static_cast<std::uint64_t>(std::max(permits(self) + static_cast<std::int64_t>(waited_for.counted), std::int64_t{0})));
+  renew(self, static_cast<std::uint64_t>(
+                  std::max(permits(self) + static_cast<std::int64_t>(waited_for.counted), std::int64_t{0})));
 }
 
 }  // namespace fairlock::python

@@ -5,7 +5,8 @@
 
 namespace fairlock::python {
 
-// None, or null and an exception: release() of a Semaphore or a BoundedSemaphore. The caller is attached to the interpreter.
+// None, or null and an exception: release() of a Semaphore or a BoundedSemaphore. The caller is attached to the
+// interpreter.
 PyObject* release_one(PyObject* semaphore);
 
 // The same for whoever may be detached; false: that would be too many.

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include <fairlock/until.hpp>
 #include <fairlock/platform/parking.hpp>
+#include <fairlock/until.hpp>
 
 namespace fairlock::python {
 
@@ -26,7 +26,8 @@ std::optional<double> to_seconds(PyObject* object) {
     return std::nullopt;
   }
   if (seconds > timeout_max) {
-    PyErr_SetString(PyExc_OverflowError, "timeout value is too large: at most fairlock.TIMEOUT_MAX seconds; leave it out to wait for ever");
+    PyErr_SetString(PyExc_OverflowError,
+                    "timeout value is too large: at most fairlock.TIMEOUT_MAX seconds; leave it out to wait for ever");
     return std::nullopt;
   }
   return seconds;
@@ -58,7 +59,8 @@ bool parse(PyObject* const* args, Py_ssize_t count, PyObject* names, Given& give
                       : PyUnicode_CompareWithASCIIString(name, "timeout") == 0 ? 1
                                                                                : -1;
     if (place < 0) {
-      PyErr_Format(PyExc_TypeError, "acquire() got an unexpected keyword argument '%U': it takes blocking and timeout", name);
+      PyErr_Format(PyExc_TypeError, "acquire() got an unexpected keyword argument '%U': it takes blocking and timeout",
+                   name);
       return false;
     }
     if (*places[place] != nullptr) {
@@ -91,12 +93,14 @@ DeadlineOrError lock_deadline(PyObject* const* args, Py_ssize_t count, PyObject*
   const auto seconds = given.timeout == nullptr ? std::optional(-1.0) : to_seconds(given.timeout);
   if (!seconds) return std::nullopt;
   if (*seconds < -timeout_max) {  // as threading.Lock does
-    PyErr_SetString(PyExc_OverflowError, "timeout value is out of range: give a non-negative number of seconds, or -1 to wait for ever");
+    PyErr_SetString(PyExc_OverflowError,
+                    "timeout value is out of range: give a non-negative number of seconds, or -1 to wait for ever");
     return std::nullopt;
   }
   if (blocking == 0) {
     if (*seconds == -1.0) return 0;
-    PyErr_SetString(PyExc_ValueError, "can't specify a timeout for a non-blocking call: leave out blocking=False to wait that long");
+    PyErr_SetString(PyExc_ValueError,
+                    "can't specify a timeout for a non-blocking call: leave out blocking=False to wait that long");
     return std::nullopt;
   }
   if (*seconds == -1.0) return never;
@@ -114,7 +118,8 @@ DeadlineOrError semaphore_deadline(PyObject* const* args, Py_ssize_t count, PyOb
   if (blocking < 0) return std::nullopt;
   const bool timed = given.timeout != nullptr && given.timeout != Py_None;
   if (blocking == 0 && timed) {
-    PyErr_SetString(PyExc_ValueError, "can't specify timeout for non-blocking acquire: leave out blocking=False to wait that long");
+    PyErr_SetString(PyExc_ValueError,
+                    "can't specify timeout for non-blocking acquire: leave out blocking=False to wait that long");
     return std::nullopt;
   }
   if (blocking == 0) return 0;

@@ -1,4 +1,5 @@
-// A wait of a Python thread: detached from the interpreter, interruptible by signals, and visible to others while it lasts.
+// A wait of a Python thread: detached from the interpreter, interruptible by signals, and visible to others while it
+// lasts.
 #pragma once
 
 #include <cerrno>
@@ -16,12 +17,13 @@ namespace fairlock::python {
 bool runs_signal_handlers();
 void set_main_thread(unsigned long thread);
 
-// Where Python's signal handlers run. A condition stays in line, because whoever notifies must find it. For a lock the thread steps out
-// of line and comes back: it could be the handler that takes the same lock, or waits for somebody who does.
+// Where Python's signal handlers run. A condition stays in line, because whoever notifies must find it. For a lock the
+// thread steps out of line and comes back: it could be the handler that takes the same lock, or waits for somebody who
+// does.
 enum class Handlers { in_line, out_of_line };
 
-// How long a thread waits (until.hpp): to a deadline, or until a signal handler raises. Between construction and attach() the thread
-// is detached from the interpreter, except while a handler runs.
+// How long a thread waits (until.hpp): to a deadline, or until a signal handler raises. Between construction and
+// attach() the thread is detached from the interpreter, except while a handler runs.
 //
 // A signal ends a sleep of the main thread with EINTR. But a signal that arrives between the last look and the sleep
 // does not, and neither does a signal that another thread receives. So the main thread sleeps in slices, and checks
@@ -30,7 +32,9 @@ enum class Handlers { in_line, out_of_line };
 class Patience {
  public:
   explicit Patience(std::uint64_t deadline, Handlers handlers = Handlers::in_line)
-      : deadline_(deadline), handlers_(handlers), handles_signals_(runs_signal_handlers()),
+      : deadline_(deadline),
+        handlers_(handlers),
+        handles_signals_(runs_signal_handlers()),
         state_(PyEval_SaveThread()) {}
   // Of a thread that is detached already, and cannot handle signals.
   struct Detached {};
@@ -98,8 +102,8 @@ class Patience {
 
   bool handler_is_due() const { return handles_signals_ && !ignore_flag_ && signals_pending(state_); }
 
-  // Whoever waits without ever sleeping sees no EINTR. It looks in line, whatever it waits for: to step out on every look would cost it
-  // its place. And by the clock: on a busy machine a look may last as long as a time slice.
+  // Whoever waits without ever sleeping sees no EINTR. It looks in line, whatever it waits for: to step out on every
+  // look would cost it its place. And by the clock: on a busy machine a look may last as long as a time slice.
   bool time_to_look() const {
     if (!handles_signals_ || sleeps_ || (++looks_ & 0x3F) != 0) return false;
     const auto now = steady_now();

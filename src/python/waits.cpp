@@ -12,8 +12,8 @@ namespace fairlock::python {
 
 namespace {
 
-// The waits of one thread. Guarded, because whoever looks takes references to what is waited for, and those are sure to be
-// valid only while the wait lasts.
+// The waits of one thread. Guarded, because whoever looks takes references to what is waited for, and those are sure to
+// be valid only while the wait lasts.
 struct Waiter {
   TasLock<Native<Yield>> guard{};
   Wait* innermost = nullptr;
@@ -101,7 +101,8 @@ std::vector<WaitedFor> forget_other_threads() {
     Waiter* const next = waiter->next;
     if (waiter != &me) {
       for (const Wait* wait = waiter->innermost; wait != nullptr; wait = wait->outer) {
-        auto found = std::find_if(objects.begin(), objects.end(), [&](const WaitedFor& one) { return one.object == wait->object; });
+        auto found = std::find_if(objects.begin(), objects.end(),
+                                  [&](const WaitedFor& one) { return one.object == wait->object; });
         if (found == objects.end()) found = objects.insert(found, {wait->object, 0, mine_too(wait->object)});
         found->counted += wait->counted.load(std::memory_order_relaxed);
       }

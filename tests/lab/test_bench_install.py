@@ -99,7 +99,9 @@ def test_the_table_of_made_up_results(capsys: pytest.CaptureFixture[str]) -> Non
     points = ordinary_programs.INSTALL.points((), None)
     ordinary_programs.INSTALL.print_table(report_data.results(points, noise=0.0, shape=speed))
     printed = capsys.readouterr().out
-    lines = {row.config: line for row in ordinary_programs.ROWS for line in printed.splitlines() if line.startswith(row.name)}
+    lines = {
+        row.config: line for row in ordinary_programs.ROWS for line in printed.splitlines() if line.startswith(row.name)
+    }
     assert lines["logging"].split()[-4:] == ["0.80", ">=", "1", "MISSED"]
     assert lines["barrier"].split()[-4:] == ["1.00", ">=", "1", "met"]
     assert lines["lru-cache"].split()[-4:] == ["2.00", ">=", "1", "met"]

@@ -16,8 +16,8 @@ import pytest
 from conftest import Command
 
 from fairlock_lab import _native, entries
-from fairlock_lab.commands import check
 from fairlock_lab.checking import coverage
+from fairlock_lab.commands import check
 
 ENTRIES = {entry["name"]: entry for entry in entries.entries(variations=True)}
 NAMES = list(ENTRIES)

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import claims, harness, results, short, targets
 from fairlock_lab.benchmarks.figures import Figure, Table, percentile, value_of
 from fairlock_lab.benchmarks.plan import make
 from fairlock_lab.benchmarks.results import Point, Results, Sample
 from fairlock_lab.benchmarks.workloads import WORKLOADS
-from fairlock.usage import UsageError
 
 Metrics = dict[str, Any]
 

@@ -1,4 +1,5 @@
-// Stepping aside (waiting/yield_before_park.hpp): by a few at a time, not near a deadline, and not beside a thread that just computes.
+// Stepping aside (waiting/yield_before_park.hpp): by a few at a time, not near a deadline, and not beside a thread that
+// just computes.
 #include <fairlock/fairlock.hpp>
 
 #include <optional>
@@ -42,7 +43,7 @@ void a_few_at_a_time() {
     CHECK(!others[0].step(never) && !others[1].step(never));
   }
   CHECK(!one_more.step(never));  // those who had no place gave none back
-  many[0].reset();  // its place has become another's
+  many[0].reset();               // its place has become another's
   CHECK(!one_more.step(never));
   all_places_are_taken_until(lease);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -164,7 +165,9 @@ void beside_a_thread_that_computes() {
   std::atomic<bool> over{false};
   std::thread stepping([&] {
     stay_on_one_processor();
-    std::thread computing([&] { while (!over.load(relaxed)) {} });  // on the same one
+    std::thread computing([&] {
+      while (!over.load(relaxed)) {}
+    });  // on the same one
     process_steps.dear_until.store(0, relaxed);
     process_steps.dear_for.store(0, relaxed);
     while (process_steps.dear_until.load(relaxed) == 0) Aside().step(never);

@@ -46,8 +46,10 @@ int main(int argc, char** argv) {
       for (unsigned seen = most; seen < mine && !most.compare_exchange_weak(seen, mine);) {}
       // Half of them in the other direction, so that they meet in the middle.
       const auto use = [](Used& u) { u.lock.with([&] { u.replay.advance(); }); };
-      if (i % 2) for (auto& u : used) use(u);
-      else for (auto u = used.rbegin(); u != used.rend(); ++u) use(*u);
+      if (i % 2)
+        for (auto& u : used) use(u);
+      else
+        for (auto u = used.rbegin(); u != used.rend(); ++u) use(*u);
     });
     highest = std::max(highest, most.load());
   }
@@ -60,7 +62,8 @@ int main(int argc, char** argv) {
   CHECK(highest < before + wave);
   CHECK(numbers_taken() == before);
 
-  // Whatever is constructed before a thread's first use of a lock is destroyed after what fairlock keeps for the thread.
+  // Whatever is constructed before a thread's first use of a lock is destroyed after what fairlock keeps for the
+  // thread.
   struct Last {
     std::list<Used>* used = nullptr;
     ~Last() {

@@ -1,5 +1,5 @@
-// Those who leave a CLH lock leave nodes behind. Whichever way they leave, and whoever leaves beside them, the next in line finds the lock as it is,
-// and the nodes do not pile up.
+// Those who leave a CLH lock leave nodes behind. Whichever way they leave, and whoever leaves beside them, the next in
+// line finds the lock as it is, and the nodes do not pile up.
 #include <fairlock/fairlock.hpp>
 
 #include "support/check.hpp"
@@ -14,9 +14,13 @@ template <class Base>
 struct Counting : Base {
   static inline std::atomic<int> alive{0};
   template <class T>
-  static T* create() { return ++alive, new T(); }
+  static T* create() {
+    return ++alive, new T();
+  }
   template <class T>
-  static void destroy(T* node) { --alive, delete node; }
+  static void destroy(T* node) {
+    --alive, delete node;
+  }
 };
 
 using P = Counting<Hooked>;
@@ -53,8 +57,9 @@ void expect_no_node_left(const F& use) {
   CHECK(Counted::alive == before);
 }
 
-// The one behind undoes its arrival while the one before it is between finding out that it is not the last and telling so. A node that was left is then the
-// last, without a successor, until somebody comes; and who comes leaves another in its place.
+// The one behind undoes its arrival while the one before it is between finding out that it is not the last and telling
+// so. A node that was left is then the last, without a successor, until somebody comes; and who comes leaves another in
+// its place.
 void side_by_side() {
   check::step("two leave side by side, again and again");
   for (const bool somebody_comes : {true, false})
@@ -145,8 +150,8 @@ void polling() {
   });
 }
 
-// The owner's release in a debug build asks whether the lock is held. The nodes behind its own may be gone at any time: it must not look at them
-// (AddressSanitizer does).
+// The owner's release in a debug build asks whether the lock is held. The nodes behind its own may be gone at any time:
+// it must not look at them (AddressSanitizer does).
 void watched() {
   check::step("released in a debug build, while somebody leaves and ends");
   Mutex<L, true> mutex;

@@ -1,5 +1,5 @@
-// The condition: nothing lost between producers and consumers, the longest waiter first, timeouts, interrupts and exceptions that lose
-// no notification, storms of notify_all, and destruction as soon as all are notified.
+// The condition: nothing lost between producers and consumers, the longest waiter first, timeouts, interrupts and
+// exceptions that lose no notification, storms of notify_all, and destruction as soon as all are notified.
 #include <array>
 #include <memory>
 #include <mutex>
@@ -241,9 +241,7 @@ void exceptions() {
   bool thrown = false;
   try {
     condition.wait_until(lock, episode, Throwing{});
-  } catch (const std::runtime_error&) {
-    thrown = true;
-  }
+  } catch (const std::runtime_error&) { thrown = true; }
   CHECK(thrown && lock.locked() && !condition.waited_for());
   lock.release(episode);
 }

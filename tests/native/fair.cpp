@@ -1,5 +1,5 @@
-// The fair lock and the fair semaphore: threads that wait, that try and that leave, under every waiting policy; no thread
-// starves; and a woken waiter that does not run keeps the others waiting only while the lock is saturated.
+// The fair lock and the fair semaphore: threads that wait, that try and that leave, under every waiting policy; no
+// thread starves; and a woken waiter that does not run keeps the others waiting only while the lock is saturated.
 #include <fairlock/fairlock.hpp>
 
 #include <atomic>
@@ -28,7 +28,7 @@ void mixed(unsigned threads, unsigned rounds) {
   check::together(threads, [&](unsigned t) {
     std::uint64_t mine = 0;
     for (unsigned i = 0; i < rounds; ++i) {
-      const bool in = t % 4 == 0 ? lock.try_acquire().has_value()
+      const bool in = t % 4 == 0   ? lock.try_acquire().has_value()
                       : t % 4 == 1 ? lock.acquire_until(in_microseconds(i % 50)).has_value()
                                    : (lock.acquire(), true);
       if (!in) continue;
@@ -122,11 +122,13 @@ struct LateWaiters : Native<Park> {
     return woke;
   }
   template <class F>
-  static bool guess(const F&) { return false; }
+  static bool guess(const F&) {
+    return false;
+  }
 };
 
-// The first in line is woken, but does not run. The owner comes back twice as a newcomer, and each time releases the lock.
-// The second waiter may enter meanwhile if, and only if, the lock is not saturated.
+// The first in line is woken, but does not run. The owner comes back twice as a newcomer, and each time releases the
+// lock. The second waiter may enter meanwhile if, and only if, the lock is not saturated.
 template <bool Adapts>
 void late_head() {
   check::step("the first in line is late", Adapts ? "and the lock adapts" : "and the lock takes turns");
@@ -136,7 +138,9 @@ void late_head() {
   FairLock<P, FairOptions{.quota = 8000, .patience = 500'000, .adapts = Adapts}> lock{};
   const auto first_in_line = [&] {
     std::uint64_t head = 0;
-    lock.fields([&](const char* name, const auto& word) { head = name == std::string("head") ? word.load(order::relaxed) : head; });
+    lock.fields([&](const char* name, const auto& word) {
+      head = name == std::string("head") ? word.load(order::relaxed) : head;
+    });
     return head;
   };
   lock.acquire();

@@ -44,7 +44,9 @@ bool in_child(M& mutex) {
   new (&mutex) M;
   if (!use(mutex)) return false;
   mutex.lock();  // and by one after the other, with somebody who gives up in between
-  std::thread impatient([&] { if (mutex.try_lock_for(1ms)) std::_Exit(3); });
+  std::thread impatient([&] {
+    if (mutex.try_lock_for(1ms)) std::_Exit(3);
+  });
   impatient.join();
   mutex.unlock();
   return use(mutex);

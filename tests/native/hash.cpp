@@ -1,8 +1,9 @@
-// The hash functions: the papers' formulas, every index in range, every slot visited, neighbours on sectors of their own.
+// The hash functions: the papers' formulas, every index in range, every slot visited, neighbours on sectors of their
+// own.
 #include <set>
 
-#include <fairlock/platform/domain.hpp>
 #include <fairlock/detail/hash.hpp>
+#include <fairlock/platform/domain.hpp>
 
 #include "support/check.hpp"
 
@@ -26,7 +27,8 @@ void formulas() {
         CHECK(slot_of_ticket(TicketHash::weyl17, salt, t, 2048) == (salt + t * 17) % 2048);
         CHECK(slot_of_ticket(TicketHash::weyl17, salt, t, 4096) == (salt + t * 17) % 4096);
         // Hapax paper: (salt + block) * 17, blocks of 64K.
-        CHECK(slot_of_hapax(HapaxHash::block, salt, t << 16 | (t & 0xffff), 16, 4096) == (salt + (t & 0xffff'ffff'ffff)) * 17 % 4096);
+        CHECK(slot_of_hapax(HapaxHash::block, salt, t << 16 | (t & 0xffff), 16, 4096) ==
+              (salt + (t & 0xffff'ffff'ffff)) * 17 % 4096);
       }
 }
 
@@ -55,15 +57,20 @@ void orbits() {
         // The Weyl sequences: any stretch of consecutive tickets visits every slot before it repeats.
         for (const TicketHash hash : {TicketHash::weyl127, TicketHash::weyl17, TicketHash::orbits})
           CHECK(visited(start, slots, [&](auto t) { return slot_of_ticket(hash, salt, t, slots); }) == slots);
-        CHECK(visited(start, slots, [&](auto b) { return slot_of_hapax(HapaxHash::block, salt, b << 16, 16, slots); }) == slots);
+        CHECK(visited(start, slots,
+                      [&](auto b) { return slot_of_hapax(HapaxHash::block, salt, b << 16, 16, slots); }) == slots);
       }
       // Pairs take two tickets for a slot; Gray codes fill an aligned stretch.
       CHECK(visited(0, 2 * slots, [&](auto t) { return slot_of_ticket(TicketHash::pairs, salt, t, slots); }) == slots);
-      CHECK(visited(4096 * 5, slots, [&](auto t) { return slot_of_ticket(TicketHash::gray, salt, t, slots); }) == slots);
+      CHECK(visited(4096 * 5, slots, [&](auto t) { return slot_of_ticket(TicketHash::gray, salt, t, slots); }) ==
+            slots);
       // The others are as good as random ones: most slots after four rounds.
-      CHECK(visited(0, 4 * slots, [&](auto t) { return slot_of_ticket(TicketHash::mixed, salt, t, slots); }) >= slots * 0.9);
-      CHECK(visited(0, 4 * slots, [&](auto h) { return slot_of_hapax(HapaxHash::mixed, salt, h, 16, slots); }) >= slots * 0.9);
-      CHECK(visited(0, 4 * slots, [&](auto h) { return slot_of_hapax(HapaxHash::runs, salt, h << 5, 16, slots); }) >= slots * 0.9);
+      CHECK(visited(0, 4 * slots, [&](auto t) { return slot_of_ticket(TicketHash::mixed, salt, t, slots); }) >=
+            slots * 0.9);
+      CHECK(visited(0, 4 * slots, [&](auto h) { return slot_of_hapax(HapaxHash::mixed, salt, h, 16, slots); }) >=
+            slots * 0.9);
+      CHECK(visited(0, 4 * slots, [&](auto h) { return slot_of_hapax(HapaxHash::runs, salt, h << 5, 16, slots); }) >=
+            slots * 0.9);
     }
 }
 
@@ -90,12 +97,15 @@ void neighbours() {
 void purposes() {
   for (const std::uint32_t salt : salts)
     for (std::uint64_t t = 0; t < 4096; ++t) {
-      CHECK(slot_of_ticket(TicketHash::pairs, salt, 2 * t, 4096) == slot_of_ticket(TicketHash::pairs, salt, 2 * t + 1, 4096));
+      CHECK(slot_of_ticket(TicketHash::pairs, salt, 2 * t, 4096) ==
+            slot_of_ticket(TicketHash::pairs, salt, 2 * t + 1, 4096));
       // 512 consecutive tickets stay within one page of the array.
       CHECK(slot_of_ticket(TicketHash::orbits, salt, t, 4096) / 512 == t / 512);
       // A block keeps its slot; a run of 32 keeps it.
-      CHECK(slot_of_hapax(HapaxHash::block, salt, (t << 16) + t, 16, 4096) == slot_of_hapax(HapaxHash::block, salt, t << 16, 16, 4096));
-      CHECK(slot_of_hapax(HapaxHash::runs, salt, t * 32 + 31, 16, 4096) == slot_of_hapax(HapaxHash::runs, salt, t * 32, 16, 4096));
+      CHECK(slot_of_hapax(HapaxHash::block, salt, (t << 16) + t, 16, 4096) ==
+            slot_of_hapax(HapaxHash::block, salt, t << 16, 16, 4096));
+      CHECK(slot_of_hapax(HapaxHash::runs, salt, t * 32 + 31, 16, 4096) ==
+            slot_of_hapax(HapaxHash::runs, salt, t * 32, 16, 4096));
     }
 }
 
@@ -104,8 +114,8 @@ void sizes() {
     for (std::uint32_t most = 1; most <= 4096; most *= 2) {
       const auto slots = slots_for(cpus, most);
       CHECK(slots >= 1 && slots <= most && (slots & (slots - 1)) == 0);
-      CHECK(slots == most || slots >= 64 * std::max(1u, cpus));          // enough for the CPUs, or all there is
-      CHECK(slots <= 256 || slots / 2 < 64 * std::max(1u, cpus));        // and no more than enough
+      CHECK(slots == most || slots >= 64 * std::max(1u, cpus));    // enough for the CPUs, or all there is
+      CHECK(slots <= 256 || slots / 2 < 64 * std::max(1u, cpus));  // and no more than enough
     }
   static_assert(slots_for(1, 4096) == 256 && slots_for(4, 4096) == 256 && slots_for(5, 4096) == 512);
   static_assert(slots_for(64, 4096) == 4096 && slots_for(512, 4096) == 4096 && slots_for(8, 16) == 16);

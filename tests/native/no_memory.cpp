@@ -57,7 +57,9 @@ extern "C" int __cxa_thread_atexit(void (*destructor)(void*), void* object, void
 namespace {
 
 template <class F>
-void on_a_new_thread(const F& work) { std::thread(work).join(); }
+void on_a_new_thread(const F& work) {
+  std::thread(work).join();
+}
 
 // Whether the work threw std::bad_alloc.
 template <class F>
@@ -65,9 +67,7 @@ bool throws_bad_alloc(const F& work) {
   const Starved now;
   try {
     work();
-  } catch (const std::bad_alloc&) {
-    return true;
-  }
+  } catch (const std::bad_alloc&) { return true; }
   return false;
 }
 

@@ -73,9 +73,13 @@ void turns(const AnyLock& kind, unsigned rounds) {
 struct Counting : fairlock::Native<fairlock::Yield> {
   static inline std::atomic<int> alive{0};
   template <class T>
-  static T* create() { return ++alive, new T(); }
+  static T* create() {
+    return ++alive, new T();
+  }
   template <class T>
-  static void destroy(T* element) { --alive, delete element; }
+  static void destroy(T* element) {
+    --alive, delete element;
+  }
 };
 
 template <class L>
@@ -103,7 +107,8 @@ int main(int argc, char** argv) {
   for (const AnyLock& kind : every_lock()) {
     // Locks that keep an identity or an element for each thread cannot, unless it is one for each episode.
     const std::string_view name = kind.name;
-    const bool bound = name == "tidex" || name == "hemlock" || name == "reciprocating" || name.starts_with("capacitor-reciprocating");
+    const bool bound =
+        name == "tidex" || name == "hemlock" || name == "reciprocating" || name.starts_with("capacitor-reciprocating");
     CHECK(kind.properties.thread_oblivious == !bound);
     if (!kind.properties.thread_oblivious) continue;
     check::step(name, "two threads");
@@ -118,6 +123,7 @@ int main(int argc, char** argv) {
   elements_do_not_pile_up<McsLock<Counting>>("mcs");
   elements_do_not_pile_up<ClhLock<Counting>>("clh");
   elements_do_not_pile_up<Hemlock<Counting, HemlockOptions{.elements = Elements::per_episode}>>("hemlock");
-  elements_do_not_pile_up<ReciprocatingLock<Counting, ReciprocatingOptions{.elements = Elements::per_episode}>>("reciprocating");
+  elements_do_not_pile_up<ReciprocatingLock<Counting, ReciprocatingOptions{.elements = Elements::per_episode}>>(
+      "reciprocating");
   return check::result();
 }

@@ -32,7 +32,9 @@ void sequential() {
     CHECK(seqlock.read() == record_of(n));
   }
   // A record that is no whole number of words.
-  struct Odd { char text[13]; };
+  struct Odd {
+    char text[13];
+  };
   HapaxSeqlock<Native<>, Odd> odd{};
   CHECK(odd.write(Odd{"twelve bytes"}));
   CHECK(odd.read() && std::string_view(odd.read()->text) == "twelve bytes");

@@ -35,9 +35,7 @@ void one_waits(M& mutex) {
 template <class Waiting>
 void waits() {
   counted_mutex<"ticket", Waiting> mutex;
-  for (unsigned i = 0; i < 100; ++i) {
-    const std::scoped_lock held(mutex);
-  }
+  for (unsigned i = 0; i < 100; ++i) { const std::scoped_lock held(mutex); }
   auto s = mutex.statistics();
   CHECK(s.acquisitions == 100 && s.contended == 0 && s.longest == 0 && s.waited == 0 && s.parks == 0 && s.woken == 0);
 

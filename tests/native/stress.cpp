@@ -7,7 +7,9 @@
 
 namespace {
 
-struct Load { unsigned threads, episodes; };
+struct Load {
+  unsigned threads, episodes;
+};
 
 template <class Enter>
 void stress(Load load, Enter enter) {
@@ -17,7 +19,10 @@ void stress(Load load, Enter enter) {
     Private own(i);
     std::uint64_t steps = 0;
     for (unsigned n = check::rounds(load.episodes); n > 0; --n) {
-      enter(n, [&] { replay.advance(); ++steps; });
+      enter(n, [&] {
+        replay.advance();
+        ++steps;
+      });
       own.work();
     }
     tally[i] = steps;

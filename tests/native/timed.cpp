@@ -1,5 +1,6 @@
-// Leaving early: every lock and semaphore that can be left, under a policy that sleeps and one that does not, with deadlines that pass at every depth of the
-// line. No grant is lost, exclusion holds, nothing is left in the domain, and deadlines in the past or infinitely far mean what they say.
+// Leaving early: every lock and semaphore that can be left, under a policy that sleeps and one that does not, with
+// deadlines that pass at every depth of the line. No grant is lost, exclusion holds, nothing is left in the domain, and
+// deadlines in the past or infinitely far mean what they say.
 #include <fairlock/fairlock.hpp>
 
 #include <chrono>
@@ -31,7 +32,8 @@ void crowd(unsigned threads, unsigned rounds) {
     for (unsigned i = 0; i < rounds; ++i) {
       const auto pick = dice() % 8;
       if (pick == 0) thing.enter();
-      else if (pick == 1 ? !thing.try_enter() : !thing.enter(deadline_in(std::chrono::microseconds(dice() % 200)))) continue;
+      else if (pick == 1 ? !thing.try_enter() : !thing.enter(deadline_in(std::chrono::microseconds(dice() % 200))))
+        continue;
       shared.discard(1);
       if (dice() % 16 == 0) std::this_thread::yield();  // let a line form
       steps.fetch_add(1, std::memory_order_relaxed);
@@ -48,8 +50,8 @@ void crowd(unsigned threads, unsigned rounds) {
 template <class T>
 void deadlines() {
   T thing;
-  CHECK(thing.enter(Deadline{0}));      // passed, but free: one try
-  CHECK(!thing.enter(Deadline{0}));     // passed, and held
+  CHECK(thing.enter(Deadline{0}));   // passed, but free: one try
+  CHECK(!thing.enter(Deadline{0}));  // passed, and held
   CHECK(!thing.enter(deadline_in(-1h)));
   const auto begin = std::chrono::steady_clock::now();
   CHECK(!thing.enter(deadline_in(20ms)));
@@ -91,7 +93,8 @@ void polling() {
   T thing;
   thing.enter();
   check::together(3, [&](unsigned t) {
-    for (unsigned i = 0; i < check::rounds(60); ++i) CHECK(!thing.enter(deadline_in(std::chrono::microseconds(20 + 10 * t))));
+    for (unsigned i = 0; i < check::rounds(60); ++i)
+      CHECK(!thing.enter(deadline_in(std::chrono::microseconds(20 + 10 * t))));
   });
   thing.leave();
   CHECK(thing.try_enter());
@@ -116,9 +119,11 @@ void under() {
   using P = Native<W>;
   for_each_entry(Locks<P>{}, []<class E>() {
     using L = timed_form<typename E::Lock>;
-    if constexpr (TimedLock<L> && E::properties.order != Order::long_term && (E::properties.parkable || !W::sleeps)) test<P, Entered<L>>(std::string(E::name) + " " + W::name);
+    if constexpr (TimedLock<L> && E::properties.order != Order::long_term && (E::properties.parkable || !W::sleeps))
+      test<P, Entered<L>>(std::string(E::name) + " " + W::name);
   });
-  for_each_entry(Semaphores<P>{}, []<class E>() { test<P, Permitted<typename E::Semaphore>>(std::string(E::name) + " " + W::name); });
+  for_each_entry(Semaphores<P>{},
+                 []<class E>() { test<P, Permitted<typename E::Semaphore>>(std::string(E::name) + " " + W::name); });
 }
 
 // A table with room for one: the others wait at the door, and neither hang nor get lost.
@@ -257,8 +262,10 @@ void looks_in_every_line() {
   looks_between_sleeps<Mutex<FairLock<P>>>("looks between sleeps: fair");
 }
 
-template <class P> using Ticket = TicketLock<P>;
-template <class P> using Hapax = HapaxLock<P>;
+template <class P>
+using Ticket = TicketLock<P>;
+template <class P>
+using Hapax = HapaxLock<P>;
 
 }  // namespace
 

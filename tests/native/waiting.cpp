@@ -1,5 +1,5 @@
-// The waiting policies: every lock (but the capacitors, which wait by others) and semaphore, oversubscribed, with MutexBench's replay check; both
-// ways to park; and the public chains.
+// The waiting policies: every lock (but the capacitors, which wait by others) and semaphore, oversubscribed, with
+// MutexBench's replay check; both ways to park; and the public chains.
 #include <fairlock/fairlock.hpp>
 
 #include <chrono>
@@ -70,7 +70,9 @@ void parking() {
 void chains() {
   check::step("wait_until and signal");
   constexpr unsigned pairs = 4;
-  struct alignas(64) Turn { std::atomic<unsigned> value{0}; } turns[pairs];
+  struct alignas(64) Turn {
+    std::atomic<unsigned> value{0};
+  } turns[pairs];
   check::together(2 * pairs, [&](unsigned t) {
     auto& turn = turns[t / 2].value;
     for (unsigned i = t % 2; i < check::rounds(2000); i += 2) {
@@ -86,8 +88,8 @@ void chains() {
   CHECK(wait_until(&flag, [&] { return flag.load() != 0; }, Deadline{0}));
 }
 
-// A notifier that is delayed between its look at a lonely waiter and putting it back; a second waiter that comes on top and gives up; and a
-// signal in between, which must not get lost: the second waiter brings no mark back.
+// A notifier that is delayed between its look at a lonely waiter and putting it back; a second waiter that comes on top
+// and gives up; and a signal in between, which must not get lost: the second waiter brings no mark back.
 void delayed_notifier() {
   check::step("a delayed notifier");
   static thread_local bool delayed = false;
@@ -157,7 +159,8 @@ void many_interrupts() {
   lock.release(held);
 }
 
-// An interrupt ends a wait at once, and leaves the lock as it was. A signal does not end it: the waiter goes on with the rest.
+// An interrupt ends a wait at once, and leaves the lock as it was. A signal does not end it: the waiter goes on with
+// the rest.
 void interrupts() {
   check::step("interrupts");
   lock<"twa"> lock{};
@@ -209,7 +212,8 @@ void chains_of_tidex() {
     });
   check::wait_until([&] { return arrived == waiters; });
   unsigned most = 0;
-  for (int i = 0; i < 1000 && most < waiters / 2; ++i, std::this_thread::sleep_for(1ms)) most = std::max(most, chains_in_use());
+  for (int i = 0; i < 1000 && most < waiters / 2; ++i, std::this_thread::sleep_for(1ms))
+    most = std::max(most, chains_in_use());
   CHECK(most >= waiters / 2);  // some may meet by chance
   lock.release(held);
   for (auto& thread : threads) thread.join();

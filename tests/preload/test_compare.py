@@ -203,7 +203,9 @@ def test_a_run_that_does_not_end_is_ended(run: Run) -> None:
 
 
 def point(command: str, lock: str = "twa") -> Point:
-    return compare_program.point_of(lock, None if lock == programs.UNREPLACED else "spin-then-park", {"command": command}, 1.0)
+    return compare_program.point_of(
+        lock, None if lock == programs.UNREPLACED else "spin-then-park", {"command": command}, 1.0
+    )
 
 
 def test_a_lock_that_cannot_be_loaded_is_no_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,9 @@ import re
 import processes
 import pytest
 
-from fairlock_lab import _native
 from fairlock import paths
 from fairlock.run import preload
+from fairlock_lab import _native
 
 FOR_THE_LAB = {"mcs", "clh", "hemlock", "reciprocating"}
 OBJECTS = sorted(paths.preload_dir().glob("*/*.so"))

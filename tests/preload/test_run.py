@@ -18,8 +18,8 @@ from typing import Any
 import processes
 import pytest
 
-from fairlock.run import elf, preload
 from fairlock import paths
+from fairlock.run import elf, preload
 
 ROOT = Path(__file__).resolve().parents[2]
 FAIRLOCK = str(Path(sys.executable).with_name("fairlock"))

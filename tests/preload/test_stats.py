@@ -16,8 +16,8 @@ from typing import Any
 import processes
 import pytest
 
-from fairlock.run import lock_statistics, preload, symbols
 from fairlock import paths
+from fairlock.run import lock_statistics, preload, symbols
 
 SOURCES = Path(__file__).parent / "stats"
 LOCKS = [preload.GLIBC, "twa", "fair", "hapax-vw"]

@@ -1,5 +1,6 @@
-// The soak: every lock and semaphore, under every policy that it can have, with random numbers of threads, random timeouts, tries and
-// interrupts, round after round until the time is up. After each turn: the replay check, a free lock, and nobody left in the domain.
+// The soak: every lock and semaphore, under every policy that it can have, with random numbers of threads, random
+// timeouts, tries and interrupts, round after round until the time is up. After each turn: the replay check, a free
+// lock, and nobody left in the domain.
 //
 //   fairlock_soak [SECONDS] [SEED]
 //
@@ -55,7 +56,8 @@ std::uint64_t run(unsigned threads, std::chrono::milliseconds time, unsigned see
       const auto soon = std::chrono::microseconds(dice() % 300);
       switch (dice() % 8) {
         case 0: return thing.try_enter();
-        case 1: case 2: return thing.enter(deadline_in(soon));
+        case 1:
+        case 2: return thing.enter(deadline_in(soon));
         case 3: return thing.enter(Interruptible<P>{call, deadline_in(10 * soon).at});
         case 4: return thing.enter(Interruptible<P>{call});
         default: thing.enter(); return true;
@@ -104,7 +106,9 @@ void add(std::vector<Turn>& turns) {
     else turns.push_back({named(E::name), oversubscribes, &run<Untimed<L>, P>});
   };
   for_each_entry(Locks<P>{}, add_lock);
-  for_each_entry(Semaphores<P>{}, [&]<class E>() { turns.push_back({named(E::name), oversubscribes, &run<Permitted<typename E::Semaphore>, P>}); });
+  for_each_entry(Semaphores<P>{}, [&]<class E>() {
+    turns.push_back({named(E::name), oversubscribes, &run<Permitted<typename E::Semaphore>, P>});
+  });
 }
 
 }  // namespace
@@ -129,11 +133,13 @@ int main(int argc, char** argv) {
     for (const auto& turn : turns) {
       if (passed() >= seconds || check::failures != 0) break;
       const unsigned threads = turn.oversubscribes ? 2 + dice() % 31 : 2 + dice() % (cpus - 1);
-      check::step(turn.name, std::to_string(threads), "threads, round", std::to_string(round), "seed", std::to_string(seed));
+      check::step(turn.name, std::to_string(threads), "threads, round", std::to_string(round), "seed",
+                  std::to_string(seed));
       episodes += turn.run(threads, std::chrono::milliseconds(50 + dice() % 200), static_cast<unsigned>(dice()));
       ++done;
     }
-    std::printf("%6.0f s  round %u, %llu turns, %llu episodes\n", passed(), round, static_cast<unsigned long long>(done), static_cast<unsigned long long>(episodes));
+    std::printf("%6.0f s  round %u, %llu turns, %llu episodes\n", passed(), round,
+                static_cast<unsigned long long>(done), static_cast<unsigned long long>(episodes));
     std::fflush(stdout);
   }
   return check::result();

@@ -46,7 +46,8 @@ struct PerEpisode {
 
   static void give(T* element) {
     auto& spares = P::template local<Spares<T>>();
-    if (spares.room == 0) [[unlikely]] return P::destroy(element);
+    if (spares.room == 0) [[unlikely]]
+      return P::destroy(element);
     element->next_spare = spares.top;
     spares.top = element;
     --spares.room;
@@ -56,7 +57,7 @@ struct PerEpisode {
   [[gnu::noinline]] static T* create(Spares<T>& spares) {
     T* const element = P::template create<T>();
     if (spares.room == 0) {
-      spares.room = spares.most;  // before keep(), which may allocate: malloc may use one of our locks
+      spares.room = spares.most;    // before keep(), which may allocate: malloc may use one of our locks
       P::keep(&free_all, &spares);  // too late in the thread, this calls free_all at once, and room becomes 0 again
     }
     return element;

@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
-#include <fairlock/waiting/chain.hpp>
 #include <fairlock/detail/hapax_supply.hpp>
 #include <fairlock/line/leavers.hpp>
+#include <fairlock/waiting/chain.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -48,11 +48,12 @@ struct HapaxSlots {
     bool admitted, collided;
   };
 
-  // Waits until `before` has departed, or whoever it waited for if it leaves. `collided`: another hapax was seen in the slot.
-  // `fenced`: the owner looks at arrive_ after its store to depart_ and may skip the slot, so our look at depart_ must
-  // not come before our exchange on arrive_.
+  // Waits until `before` has departed, or whoever it waited for if it leaves. `collided`: another hapax was seen in the
+  // slot. `fenced`: the owner looks at arrive_ after its store to depart_ and may skip the slot, so our look at depart_
+  // must not come before our exchange on arrive_.
   template <class Word, Until U>
-  [[gnu::noinline]] static Waited await_departure(const Word& depart, const void* lock, std::uint64_t before, bool fenced, const U& until) {
+  [[gnu::noinline]] static Waited await_departure(const Word& depart, const void* lock, std::uint64_t before,
+                                                  bool fenced, const U& until) {
     if (fenced) P::fence(order::seq_cst);
     const auto departed = [&] { return depart.load(order::acquire) == before; };
     for (bool collided = false;;) {
@@ -66,7 +67,8 @@ struct HapaxSlots {
         const auto seen = notice.load(order::acquire);
         if (seen == before || departed()) return {before, true, collided};
         if (!has_left(before)) {
-          if (!P::await_until(notice, [=](auto value) { return value != seen; }, until, order::acquire)) return {before, false, collided};
+          if (!P::await_until(notice, [=](auto value) { return value != seen; }, until, order::acquire))
+            return {before, false, collided};
           collided = true;
           continue;
         }
@@ -101,8 +103,8 @@ struct HapaxSlots {
       poke();
       last = mine;
     }
-    // Whoever left last of all has no successor to inherit: a free lock would look taken for ever. Two who leave side by side: one
-    // undoes its arrival and looks for the other's entry, the other puts it and looks at arrive.
+    // Whoever left last of all has no successor to inherit: a free lock would look taken for ever. Two who leave side
+    // by side: one undoes its arrival and looks for the other's entry, the other puts it and looks at arrive.
     P::fence(order::seq_cst);
     while (const auto gone = left_by(last)) {
       if (!arrive.cas(last, gone->value, order::acq_rel)) return;

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <utility>
 
-#include <fairlock/platform/domain.hpp>
 #include <fairlock/detail/hash.hpp>
+#include <fairlock/platform/domain.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -24,10 +24,10 @@ enum class AfterCollision {
 
 // A thread's supply. All zero: nothing in hand.
 struct HapaxSupply {
-  std::uint64_t next;           // the next hapax of the block in use; at a multiple of the block size: used up
-  std::uint64_t other;          // the second block's, when AfterCollision::second_block is used
-  std::uint64_t returned;       // a hapax that nobody saw, to be used again
-  std::uint64_t memo_block;     // 1 + the block whose slot is remembered in memo_slot
+  std::uint64_t next;        // the next hapax of the block in use; at a multiple of the block size: used up
+  std::uint64_t other;       // the second block's, when AfterCollision::second_block is used
+  std::uint64_t returned;    // a hapax that nobody saw, to be used again
+  std::uint64_t memo_block;  // 1 + the block whose slot is remembered in memo_slot
   std::uint32_t memo_slot;
   std::uint32_t memo_salt;
 };
@@ -39,8 +39,10 @@ class Hapaxes {
     auto& supply = P::template local<HapaxSupply>();
     for (;;) {
       const auto hapax = supply.next;
-      if ((hapax & (block_size() - 1)) == 0) [[unlikely]] return refill(supply);
-      if (P::advance(supply.next, hapax)) [[likely]] return hapax;
+      if ((hapax & (block_size() - 1)) == 0) [[unlikely]]
+        return refill(supply);
+      if (P::advance(supply.next, hapax)) [[likely]]
+        return hapax;
     }
   }
 
@@ -67,8 +69,8 @@ class Hapaxes {
     const unsigned lane = pick(options, supply);
     const auto given = P::domain().lanes[lane].blocks.fetch_add(1, order::relaxed);
     const auto block = given * options.lanes + lane + 1;
-    // 2^47 blocks of 64K last for centuries; should they ever run out, a repeated hapax would admit two owners. The upper half of all
-    // values is for other keys of the table of those who left (line/leavers.hpp).
+    // 2^47 blocks of 64K last for centuries; should they ever run out, a repeated hapax would admit two owners. The
+    // upper half of all values is for other keys of the table of those who left (line/leavers.hpp).
     if (given >= ((~std::uint64_t{0} >> 1) >> options.block_bits) / options.lanes - 1)
       P::stop("hapax", "the domain has no hapaxes left: restart the program, or use smaller blocks");
     const auto hapax = block << options.block_bits;

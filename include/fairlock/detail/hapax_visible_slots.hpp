@@ -2,14 +2,14 @@
 //
 //   visible(h)   0, or the hapax that one waiter waits for; written by that waiter (0 -> h) and by its predecessor (h -> 0)
 //
-// A hapax stands in a slot at most once, so any change that its waiter sees is the hand-over, unless the predecessor has left
-// (then the table says so). A waiter that finds its slot taken waits for depart, or (`collision`) for the notice of the same
-// index, or on a chain of the slot. Only on a chain it learns that its predecessor has left: so the lock that can be left, and the
-// one whose waiters sleep, uses chains.
+// A hapax stands in a slot at most once, so any change that its waiter sees is the hand-over, unless the predecessor
+// has left (then the table says so). A waiter that finds its slot taken waits for depart, or (`collision`) for the
+// notice of the same index, or on a chain of the slot. Only on a chain it learns that its predecessor has left: so the
+// lock that can be left, and the one whose waiters sleep, uses chains.
 #pragma once
 
-#include <fairlock/detail/layout.hpp>
 #include <fairlock/detail/hapax_slots.hpp>
+#include <fairlock/detail/layout.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -28,11 +28,11 @@ struct HapaxVwOptions {
   bool memoise = false;
   VwCollision collision = VwCollision::watch_depart;
   VwCatch catch_late = VwCatch::rmw;
-  bool look_first = true;    // look at the slot before the CAS that hands over: no RMW where nobody waits
-  unsigned patience = 0;     // looks before a waiter gives its slot back and waits invisibly; 0: never
-  bool roll_back = false;    // uncontended release: arrive back to what depart shows, and the hapax is used again
+  bool look_first = true;  // look at the slot before the CAS that hands over: no RMW where nobody waits
+  unsigned patience = 0;   // looks before a waiter gives its slot back and waits invisibly; 0: never
+  bool roll_back = false;  // uncontended release: arrive back to what depart shows, and the hapax is used again
   bool early_fetch = false;
-  unsigned looks = 4;        // at depart, before a waiter shows itself; with few threads that is a line less to move
+  unsigned looks = 4;  // at depart, before a waiter shows itself; with few threads that is a line less to move
   Layout layout = Layout::together;
 };
 
@@ -45,7 +45,9 @@ struct VisibleSlots {
   static constexpr bool notices = collision == VwCollision::wait_invisibly || O.patience != 0;
   static constexpr bool abandonable = chained && O.patience == 0;
 
-  static auto& slot_of(const void* lock, std::uint64_t hapax) { return P::domain().visible[Slots::index(P::salt(lock), hapax)]; }
+  static auto& slot_of(const void* lock, std::uint64_t hapax) {
+    return P::domain().visible[Slots::index(P::salt(lock), hapax)];
+  }
 
   // Those on the chain of a slot: colliding waiters, and sleeping ones.
   static void wake(const auto& slot) {
@@ -53,8 +55,8 @@ struct VisibleSlots {
     Chains<P>::signal(P::key(&slot));
   }
 
-  // Tells the successor of a hapax that has left. The entry is in the table: if the successor is visible by now, clearing its slot
-  // makes it look there.
+  // Tells the successor of a hapax that has left. The entry is in the table: if the successor is visible by now,
+  // clearing its slot makes it look there.
   static void poke(const void* lock, std::uint64_t mine) {
     P::fence(order::seq_cst);
     auto& slot = slot_of(lock, mine);
@@ -112,17 +114,19 @@ struct VisibleSlots {
     const auto gone = [=](auto value) { return value != before; };
     if constexpr (O.patience != 0) return P::await_briefly(slot, gone, O.patience, order::acquire).has_value();
     // It may have left before it could see us.
-    else return (abandonable && Slots::has_left(before)) || P::await_until(slot, gone, until, order::acquire, P::key(&slot)).has_value();
+    else
+      return (abandonable && Slots::has_left(before)) ||
+             P::await_until(slot, gone, until, order::acquire, P::key(&slot)).has_value();
   }
 
   // The slot is taken. False: neither departed nor left when `until` came.
   template <class Word, class Slot, Until U>
-  static bool wait_unseen(const Word& depart, const void* lock, const Slot& slot, std::uint64_t before, const U& until) {
+  static bool wait_unseen(const Word& depart, const void* lock, const Slot& slot, std::uint64_t before,
+                          const U& until) {
     const auto departed = [=](auto now) { return now == before; };
     if constexpr (collision == VwCollision::wait_invisibly)
       return Slots::await_departure(depart, lock, before, false, until).admitted;
-    else if constexpr (!chained)
-      return P::await_until(depart, departed, until, order::acquire).has_value();
+    else if constexpr (!chained) return P::await_until(depart, departed, until, order::acquire).has_value();
     else
       return Chains<P>::wait_until(
           lock, P::key(&slot), [&] { return departed(depart.load(order::acquire)) || Slots::has_left(before); }, until);

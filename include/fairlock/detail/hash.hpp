@@ -24,9 +24,9 @@ enum class TicketHash {
 };
 
 enum class HapaxHash {
-  block,   // (lock + block) * 17: one thread keeps one slot for a whole block; the Hapax paper
-  runs,    // 32 episodes on one slot, then the next: a collision does not last
-  mixed,   // every hapax anywhere: no locality, no lasting collision
+  block,  // (lock + block) * 17: one thread keeps one slot for a whole block; the Hapax paper
+  runs,   // 32 episodes on one slot, then the next: a collision does not last
+  mixed,  // every hapax anywhere: no locality, no lasting collision
 };
 
 // A full-strength finaliser, for where the structure of the key is better forgotten.
@@ -65,10 +65,12 @@ constexpr std::uint32_t slot_of_hapax(HapaxHash hash, std::uint32_t salt, std::u
   return 0;
 }
 
-// What stands for an object and a number when a waiter is looked for on the chains. Objects are scattered; the numbers of one
-// object walk through all the chains, side by side: nobody watches a chain, and a release that looks at the next one in vain finds it in
-// its cache.
-constexpr Key key_of(std::uint32_t salt, std::uint64_t number) { return (std::uint64_t{salt} * 0x9e3779b97f4a7c15ULL >> 40) + number; }
+// What stands for an object and a number when a waiter is looked for on the chains. Objects are scattered; the numbers
+// of one object walk through all the chains, side by side: nobody watches a chain, and a release that looks at the next
+// one in vain finds it in its cache.
+constexpr Key key_of(std::uint32_t salt, std::uint64_t number) {
+  return (std::uint64_t{salt} * 0x9e3779b97f4a7c15ULL >> 40) + number;
+}
 
 }  // namespace v0
 }  // namespace fairlock

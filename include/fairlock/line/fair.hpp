@@ -48,10 +48,10 @@
 #include <cstdint>
 #include <optional>
 
-#include <fairlock/waiting/chain.hpp>
-#include <fairlock/properties.hpp>
 #include <fairlock/line/ring.hpp>
+#include <fairlock/properties.hpp>
 #include <fairlock/until.hpp>
+#include <fairlock/waiting/chain.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -133,7 +133,8 @@ class FairLine {
 
   void give(std::uint64_t count) {
     const Word before = word_.fetch_add(count * one_permit, order::acq_rel);
-    if (permits(before) > static_cast<std::int64_t>(max())) [[unlikely]] P::stop("fair", "released past max()");
+    if (permits(before) > static_cast<std::int64_t>(max())) [[unlikely]]
+      P::stop("fair", "released past max()");
     if ((before & (waiting | asleep)) != 0 && permits(before) <= 0 && owed(before + count * one_permit)) [[unlikely]]
       done_editing(before + count * one_permit);
   }

@@ -10,17 +10,17 @@
 //   reserved   entries that are in use, or may be by those who wait   timed waiters
 //   reach      how far from its home any entry ever lay               whoever puts one further away; never shrinks
 //
-// A timed waiter reserves its entry before it stands in line, so that it can leave at any time. When every entry is reserved it
-// waits at the door, outside the line, for one to become free, and tries the lock now and then: it loses its right to be served in
-// turn, and nothing else. An entry is removed once, by whoever changes its state: the version tells it from a later entry of the
-// same place.
+// A timed waiter reserves its entry before it stands in line, so that it can leave at any time. When every entry is
+// reserved it waits at the door, outside the line, for one to become free, and tries the lock now and then: it loses
+// its right to be served in turn, and nothing else. An entry is removed once, by whoever changes its state: the version
+// tells it from a later entry of the same place.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
-#include <fairlock/platform/domain.hpp>
 #include <fairlock/detail/hash.hpp>
+#include <fairlock/platform/domain.hpp>
 #include <fairlock/until.hpp>
 
 namespace fairlock {
@@ -53,7 +53,8 @@ class Left {
   static void give_up_reservation() {
     auto& reserved = P::domain().reserved;
     // Only whoever makes room wakes those at the door.
-    if (!room(reserved.fetch_add(~std::uint64_t{0}, order::relaxed))) [[unlikely]] P::signal(P::key(&reserved));
+    if (!room(reserved.fetch_add(~std::uint64_t{0}, order::relaxed))) [[unlikely]]
+      P::signal(P::key(&reserved));
   }
 
   // --- entries; whoever puts one has reserved it, and whoever removes one has a reservation to give up ---
@@ -123,7 +124,8 @@ class Left {
     return false;
   }
 
-  // Waits for room, or a while; false: `until` has come. The while, because the lock may become free before there is room.
+  // Waits for room, or a while; false: `until` has come. The while, because the lock may become free before there is
+  // room.
   template <Until U>
   static bool wait_at_the_door(const U& until) {
     auto& reserved = P::domain().reserved;
@@ -133,7 +135,9 @@ class Left {
 
   static bool room(std::uint64_t reserved) { return reserved < P::options().left; }
 
-  static Entry& at(std::uint64_t key, std::uint32_t distance) { return P::domain().left[(mix(key) + distance) % P::options().left]; }
+  static Entry& at(std::uint64_t key, std::uint32_t distance) {
+    return P::domain().left[(mix(key) + distance) % P::options().left];
+  }
 
   static void extend_reach(std::uint32_t needed) {
     auto& reach = P::domain().reach;

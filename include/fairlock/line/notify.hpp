@@ -1,4 +1,5 @@
-// WaiterLine: those who wait for a notification, in the order in which they came. The inside of a condition (condition.hpp).
+// WaiterLine: those who wait for a notification, in the order in which they came. The inside of a condition
+// (condition.hpp).
 //
 //   field             holds                                                    written by
 //   guard_            held while somebody is at the line: a few instructions   waiters and notifiers
@@ -8,18 +9,19 @@
 //   element.claimed   0; 1: it was notified, or gives up, whichever was first  its notifier (under the guard), or its owner
 //   element.gate      as on a waiting chain (waiting/chain.hpp)                        its owner, and its notifier (woken)
 //
-// A waiter that gives up when it is notified settles with its notifier over `claimed`: either it takes the notification, or the
-// notifier goes on to the next. An element lives on its owner's stack, and an owner that was notified touches nothing else: as soon
-// as all are notified, or have returned, the line may be destroyed. This, and that whoever gives up and comes back must stand at the end, is why it is
-// not a line of tickets (line/ticket.hpp): there waiters look at the grant until the end, and take back the ticket that they left.
+// A waiter that gives up when it is notified settles with its notifier over `claimed`: either it takes the
+// notification, or the notifier goes on to the next. An element lives on its owner's stack, and an owner that was
+// notified touches nothing else: as soon as all are notified, or have returned, the line may be destroyed. This, and
+// that whoever gives up and comes back must stand at the end, is why it is not a line of tickets (line/ticket.hpp):
+// there waiters look at the grant until the end, and take back the ticket that they left.
 #pragma once
 
 #include <cstdint>
 
-#include <fairlock/waiting/chain.hpp>
 #include <fairlock/episode.hpp>
-#include <fairlock/lock/tas.hpp>
 #include <fairlock/line/ring.hpp>
+#include <fairlock/lock/tas.hpp>
+#include <fairlock/waiting/chain.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -29,8 +31,8 @@ class WaiterLine {
   struct Element;
 
  public:
-  // Somebody's place in the line, which is given up on every way out. An exception (from until.interrupted(), or the end of the
-  // thread) must not take a notification away with it.
+  // Somebody's place in the line, which is given up on every way out. An exception (from until.interrupted(), or the
+  // end of the thread) must not take a notification away with it.
   class Place {
    public:
     explicit Place(WaiterLine& line) : line_(line) { line.arrive(*mine_); }
@@ -56,7 +58,8 @@ class WaiterLine {
 
   // Notifies the longest waiters, at most so many, and tells how many.
   std::uint64_t notify(std::uint64_t most) {
-    // Nobody waits: leave the guard alone. Whoever let go of the user's lock before we had it is in line, and we see that.
+    // Nobody waits: leave the guard alone. Whoever let go of the user's lock before we had it is in line, and we see
+    // that.
     if (first_.load(order::relaxed) == nullptr) return 0;
     return notify_waiters(most);
   }

@@ -9,10 +9,10 @@
 //
 //   admitted: tickets below grant_ + initial (a lock is a line with one initial permit)
 //
-// A leaver at the tail undoes its arrival. Any other leaver puts (line, ticket) into the domain's table (line/leavers.hpp), and
-// then performs an RMW on grant_. If this RMW comes before the release that admits the ticket, the release reads from
-// it, finds the entry and passes the permit on. If the RMW comes after that release, the leaver sees that it is
-// admitted after all. The entry is removed once, by the thread that takes the permit.
+// A leaver at the tail undoes its arrival. Any other leaver puts (line, ticket) into the domain's table
+// (line/leavers.hpp), and then performs an RMW on grant_. If this RMW comes before the release that admits the ticket,
+// the release reads from it, finds the entry and passes the permit on. If the RMW comes after that release, the leaver
+// sees that it is admitted after all. The entry is removed once, by the thread that takes the permit.
 //
 // Once a release has admitted a thread, the line may be gone, and another line may lie at the same address.
 //
@@ -72,15 +72,16 @@ class TicketLine {
 
   bool try_arrive() {
     auto next = ticket_.load(order::relaxed);
-    // A CAS that fails found that another ticket was drawn; there may be a permit for the next one. Tickets recur, but the
-    // grant never goes back: what it admitted stays so.
+    // A CAS that fails found that another ticket was drawn; there may be a permit for the next one. Tickets recur, but
+    // the grant never goes back: what it admitted stays so.
     do {
       if (!admits(grant_.load(order::acquire), next)) return false;
     } while (!ticket_.compare_exchange(next, next + 1, order::relaxed));
     return true;
   }
 
-  // A timed acquire. wait(ticket) waits for its turn, and tells whether it came; release_one() gives a permit to the line.
+  // A timed acquire. wait(ticket) waits for its turn, and tells whether it came; release_one() gives a permit to the
+  // line.
   template <Until U, class W, class F>
   bool acquire_until(const U& until, const W& wait, const F& release_one) {
     bool entered = false;
@@ -100,10 +101,12 @@ class TicketLine {
   template <class F>
   void release(std::uint64_t permits, const F& poke) {
     if constexpr (O.batch_release)
-      if (permits != 1) [[unlikely]] return release_several(permits, poke);
+      if (permits != 1) [[unlikely]]
+        return release_several(permits, poke);
     for (std::optional ticket = admit_one(); ticket; ticket = pass_on(*ticket)) {
       poke(*ticket, 1);
-      if (!Leavers::anyone()) [[likely]] return;
+      if (!Leavers::anyone()) [[likely]]
+        return;
     }
   }
 

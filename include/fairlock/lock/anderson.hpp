@@ -9,8 +9,8 @@
 // All-zero memory must let ticket 0 in and no other, so place 0 reads its flag the other way round.
 #pragma once
 
-#include <fairlock/episode.hpp>
 #include <fairlock/detail/layout.hpp>
+#include <fairlock/episode.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -33,8 +33,9 @@ class AndersonLock {
   };
 
   Episode acquire() {
-    // Acquire and release: of any N + 1 tickets in a row one thread drew two, so through the chain of draws we have seen
-    // how far the line had moved when it came back, and that the ticket N before ours has stopped the flag we share.
+    // Acquire and release: of any N + 1 tickets in a row one thread drew two, so through the chain of draws we have
+    // seen how far the line had moved when it came back, and that the ticket N before ours has stopped the flag we
+    // share.
     const auto mine = next_.fetch_add(1, order::acq_rel);
     if (mine - serving_.load(order::relaxed) >= O.threads) [[unlikely]]
       P::stop("anderson", "more threads in line than the lock was made for: raise AndersonOptions::threads");

@@ -1,6 +1,6 @@
 // CLH: a queue that exists only in the waiters' heads; each watches the node of its predecessor and keeps it
-// afterwards, so nodes circulate between threads. (Craig 1993; Magnusson, Landin, Hagersten 1994. How to leave: Scott, Scherer 2001;
-// with nodes that circulate nobody has to wait for an answer.)
+// afterwards, so nodes circulate between threads. (Craig 1993; Magnusson, Landin, Hagersten 1994. How to leave: Scott,
+// Scherer 2001; with nodes that circulate nobody has to wait for an answer.)
 //
 //   field        holds                                                       written by
 //   tail_        the newest node; null: no thread was here yet               each arrival; the last in line, when it leaves (back)
@@ -11,8 +11,9 @@
 //   unlocked: tail_ is null, or the first node from there on that was not left is free. A null tail stands for the usual dummy node,
 //   so all-zero memory is an unlocked lock; the last nodes stay with the lock, and the destructor frees them.
 //
-// A node belongs to its owner, then to its successor: whoever arrived next, or inherited it from one who left. Nobody else may look
-// at it, because by then it may be a node of another lock, or freed. So a try too stands in line, for a moment.
+// A node belongs to its owner, then to its successor: whoever arrived next, or inherited it from one who left. Nobody
+// else may look at it, because by then it may be a node of another lock, or freed. So a try too stands in line, for a
+// moment.
 #pragma once
 
 #include <fairlock/detail/element.hpp>
@@ -26,7 +27,9 @@ class ClhLock {
   struct alignas(P::sector) Node : Spare<P, Node> {
     typename P::template atomic<Node*> state;
     template <class V>
-    void fields(V&& visit) const { visit("state", state); }
+    void fields(V&& visit) const {
+      visit("state", state);
+    }
   };
   using Nodes = PerEpisode<P, Node>;
 
@@ -87,7 +90,9 @@ class ClhLock {
   }
 
   template <class V>
-  void fields(V&& visit) const { visit("tail", tail_); }
+  void fields(V&& visit) const {
+    visit("tail", tail_);
+  }
 
  private:
   static Node* free() { return nullptr; }
@@ -100,7 +105,8 @@ class ClhLock {
     Node* const mine = Nodes::take();  // may throw, so it comes before we stand in line
     mine->state.init(busy());
     Node* const before = tail_.exchange(mine, order::acq_rel);
-    if (before == nullptr || before->state.load(order::acquire) == free()) [[likely]] return Episode{mine, before};
+    if (before == nullptr || before->state.load(order::acquire) == free()) [[likely]]
+      return Episode{mine, before};
     return stand_in_line(mine, before, look);
   }
 
@@ -118,8 +124,8 @@ class ClhLock {
   }
 
   void leave(Node* mine, Node* before) {
-    // The last in line undoes its arrival. Nobody but us could take `before`. Whatever its owner does meanwhile, it says so there,
-    // for the next who looks: it releases, and the lock is free; or it leaves too.
+    // The last in line undoes its arrival. Nobody but us could take `before`. Whatever its owner does meanwhile, it
+    // says so there, for the next who looks: it releases, and the lock is free; or it leaves too.
     if (tail_.cas(mine, before, order::acq_rel)) return Nodes::give(mine);
     P::publish(mine->state, before);  // to our successor, whose both are now
   }

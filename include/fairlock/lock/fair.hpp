@@ -17,7 +17,7 @@ inline namespace v0 {
 struct FairOptions {
   unsigned quota = FairLineOptions{}.quota;
   std::uint64_t patience = FairLineOptions{}.patience;  // nanoseconds
-  bool adapts = true;  // false: the lock always counts as saturated
+  bool adapts = true;                                   // false: the lock always counts as saturated
 };
 
 template <Platform P, FairOptions O = FairOptions{}>
@@ -28,7 +28,8 @@ class FairLock {
   static constexpr Properties properties = fair_properties("fair", O.quota, O.adapts);
 
   Episode acquire() {
-    if (!line_.try_take()) [[unlikely]] line_.take_until(Forever{});
+    if (!line_.try_take()) [[unlikely]]
+      line_.take_until(Forever{});
     return {};
   }
 
@@ -48,7 +49,9 @@ class FairLock {
   bool locked() const { return line_.permits() <= 0; }
 
   template <class V>
-  void fields(V&& visit) const { line_.fields(visit); }
+  void fields(V&& visit) const {
+    line_.fields(visit);
+  }
 
  private:
   FairLine<P, FairLineOptions{.initial = 1, .quota = O.quota, .patience = O.patience, .adapts = O.adapts}> line_;

@@ -12,9 +12,9 @@
 // "look at depart_ again".
 #pragma once
 
-#include <fairlock/episode.hpp>
-#include <fairlock/detail/layout.hpp>
 #include <fairlock/detail/hapax_slots.hpp>
+#include <fairlock/detail/layout.hpp>
+#include <fairlock/episode.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -23,8 +23,8 @@ inline namespace v0 {
 // sides (Dekker's pivot), and it touches the lock after freeing it: the next owner must not destroy it at once.
 enum class Notify {
   always,
-  if_arrived,           // skip the slot whenever arrive_ is still ours
-  if_waited_or_arrived, // the same, but a thread that waited itself bets that others wait too, and does not look
+  if_arrived,            // skip the slot whenever arrive_ is still ours
+  if_waited_or_arrived,  // the same, but a thread that waited itself bets that others wait too, and does not look
 };
 
 struct HapaxOptions {
@@ -44,7 +44,10 @@ class HapaxLock {
   static constexpr bool heuristic = O.notify == Notify::if_waited_or_arrived;
 
  public:
-  struct Waited { std::uint64_t hapax; bool waited; };
+  struct Waited {
+    std::uint64_t hapax;
+    bool waited;
+  };
   using Episode = std::conditional_t<heuristic, Waited, std::uint64_t>;
 
   static constexpr Properties properties{
@@ -66,7 +69,8 @@ class HapaxLock {
     const auto before = arrive_.exchange(mine, order::acq_rel);
     if constexpr (O.early_fetch)
       if (early == before) return episode(mine, false);  // before departed, and nobody came until we did
-    if (depart_.load(order::acquire) == before) [[likely]] return episode(mine, false);
+    if (depart_.load(order::acquire) == before) [[likely]]
+      return episode(mine, false);
     if (O.looks != 0 && P::await_briefly(depart_, [=](auto now) { return now == before; }, O.looks, order::acquire))
       return episode(mine, true);
     if (Slots::await_departure(depart_, this, before, O.notify != Notify::always, Forever{}).collided)
@@ -79,7 +83,8 @@ class HapaxLock {
     std::optional<Episode> got;
     if (!Left<P>::reserve_unless([&] { return (got = try_acquire()).has_value(); }, until)) return got;
     const auto mine = Hapaxes<P>::next();
-    const auto waited = Slots::await_departure(depart_, this, arrive_.exchange(mine, order::acq_rel), O.notify != Notify::always, until);
+    const auto waited = Slots::await_departure(depart_, this, arrive_.exchange(mine, order::acq_rel),
+                                               O.notify != Notify::always, until);
     if (!waited.admitted) {
       Slots::leave(arrive_, mine, waited.before, [=, this] { Slots::poke(P::salt(this), mine); });
       return std::nullopt;

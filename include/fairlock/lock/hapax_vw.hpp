@@ -11,8 +11,8 @@
 // How a waiter waits in its slot, and what it does when another has it, is in detail/hapax_visible_slots.hpp.
 #pragma once
 
-#include <fairlock/episode.hpp>
 #include <fairlock/detail/hapax_visible_slots.hpp>
+#include <fairlock/episode.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -51,7 +51,8 @@ class HapaxVwLock {
     const auto before = arrive_.exchange(mine, order::acq_rel);
     if constexpr (O.early_fetch)
       if (early == before) return mine;
-    if (depart_.load(order::acquire) != before) [[unlikely]] Visible::wait(depart_, this, before, Forever{});
+    if (depart_.load(order::acquire) != before) [[unlikely]]
+      Visible::wait(depart_, this, before, Forever{});
     return mine;
   }
 

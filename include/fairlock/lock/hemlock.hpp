@@ -23,7 +23,9 @@ class Hemlock {
   struct alignas(P::sector) Element : Spare<P, Element> {
     typename P::template atomic<const void*> grant;
     template <class V>
-    void fields(V&& visit) const { visit("grant", grant); }
+    void fields(V&& visit) const {
+      visit("grant", grant);
+    }
   };
   using Source = ElementsOf<P, Element, O.elements>;
   static constexpr bool per_thread = O.elements == Elements::per_thread;
@@ -74,7 +76,9 @@ class Hemlock {
   bool locked() const { return tail_.load(order::relaxed) != nullptr; }
 
   template <class V>
-  void fields(V&& visit) const { visit("tail", tail_); }
+  void fields(V&& visit) const {
+    visit("tail", tail_);
+  }
 
  private:
   static Episode keep([[maybe_unused]] Element* mine) {

@@ -77,7 +77,9 @@ class LifoLock {
   bool locked() const { return top_.load(order::relaxed) != nullptr; }
 
   template <class V>
-  void fields(V&& visit) const { visit("top", top_); }
+  void fields(V&& visit) const {
+    visit("top", top_);
+  }
 
  private:
   static Element* locked_empty() { return reinterpret_cast<Element*>(std::uintptr_t{1}); }

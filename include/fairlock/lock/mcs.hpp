@@ -5,8 +5,8 @@
 //   node.next     the successor's node                 the successor, once
 //   node.locked   1: wait                              its owner (1), its predecessor (0)
 //
-// Its waiters cannot leave: by the published ways a leaver waits for its neighbours (Scott, Scherer 2001), or they are several times this size
-// (Scott 2002).
+// Its waiters cannot leave: by the published ways a leaver waits for its neighbours (Scott, Scherer 2001), or they are
+// several times this size (Scott 2002).
 #pragma once
 
 #include <fairlock/detail/element.hpp>
@@ -75,7 +75,9 @@ class McsLock {
   bool locked() const { return tail_.load(order::relaxed) != nullptr; }
 
   template <class V>
-  void fields(V&& visit) const { visit("tail", tail_); }
+  void fields(V&& visit) const {
+    visit("tail", tail_);
+  }
 
  private:
   static Node* fresh() {

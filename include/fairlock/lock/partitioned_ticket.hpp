@@ -7,8 +7,8 @@
 //   admitted: grants_[t mod N] == t. All zero: ticket 0 is admitted, none has been drawn.
 #pragma once
 
-#include <fairlock/episode.hpp>
 #include <fairlock/detail/layout.hpp>
+#include <fairlock/episode.hpp>
 
 namespace fairlock {
 inline namespace v0 {

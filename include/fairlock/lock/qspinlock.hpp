@@ -11,8 +11,8 @@
 // as the kernel does when its nodes run out: by trying until the whole word is free.
 #pragma once
 
-#include <fairlock/platform/domain.hpp>
 #include <fairlock/episode.hpp>
+#include <fairlock/platform/domain.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -42,7 +42,9 @@ class QspinLock {
     if (word_.compare_exchange(seen, locked_bit, order::acquire)) return {};
     // The pending one is about to enter: wait a moment for its place rather than open a queue.
     if (seen == pending_bit)
-      seen = P::await_briefly(word_, [](auto now) { return now != pending_bit; }, pending_looks, order::relaxed).value_or(seen);
+      seen = P::await_briefly(
+                 word_, [](auto now) { return now != pending_bit; }, pending_looks, order::relaxed)
+                 .value_or(seen);
     if (seen <= locked_mask) {  // held, and nobody waits: try to be the pending one
       seen = word_.fetch_or(pending_bit, order::acquire);
       if (seen <= locked_mask) {
@@ -67,7 +69,9 @@ class QspinLock {
   bool locked() const { return (word_.load(order::relaxed) & locked_mask) != 0; }
 
   template <class V>
-  void fields(V&& visit) const { visit("word", word_); }
+  void fields(V&& visit) const {
+    visit("word", word_);
+  }
 
  private:
   static constexpr std::uint32_t locked_bit = 1, locked_mask = 0xff, pending_bit = 0x100, tail_shift = 16;
@@ -100,7 +104,8 @@ class QspinLock {
       seen = P::await(word_, [](auto now) { return (now & low_mask) == 0; }, order::acquire);
       if (seen != me) break;                                  // someone has queued behind us
       if (word_.cas(me, locked_bit, order::acquire)) return;  // nobody has
-      // Or else it was a pending bit that will be taken back. Its owner need not come to the queue: it may have no number.
+      // Or else it was a pending bit that will be taken back. Its owner need not come to the queue: it may have no
+      // number.
     }
     word_.fetch_or(locked_bit, order::relaxed);
     const auto next = P::await(mine.next, [](auto n) { return n != 0; }, order::acquire);

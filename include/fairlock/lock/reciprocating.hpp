@@ -27,7 +27,9 @@ class ReciprocatingLock {
   struct alignas(P::sector) Element : Spare<P, Element> {
     typename P::template atomic<Element*> gate;
     template <class V>
-    void fields(V&& visit) const { visit("gate", gate); }
+    void fields(V&& visit) const {
+      visit("gate", gate);
+    }
   };
   using Source = ElementsOf<P, Element, O.elements>;
   static constexpr bool per_thread = O.elements == Elements::per_thread;
@@ -91,7 +93,9 @@ class ReciprocatingLock {
   bool locked() const { return arrivals_.load(order::relaxed) != nullptr; }
 
   template <class V>
-  void fields(V&& visit) const { visit("arrivals", arrivals_); }
+  void fields(V&& visit) const {
+    visit("arrivals", arrivals_);
+  }
 
  private:
   static Element* locked_empty() { return reinterpret_cast<Element*>(std::uintptr_t{1}); }

@@ -16,7 +16,7 @@ inline namespace v0 {
 
 struct TasOptions {
   bool look_first = false;
-  unsigned backoff = 0;         // the first bound on the pause after a failed exchange; 0: none
+  unsigned backoff = 0;  // the first bound on the pause after a failed exchange; 0: none
   unsigned most_backoff = 1024;
 };
 
@@ -26,7 +26,9 @@ class TasLock {
   using Episode = NoContext;
 
   static constexpr Properties properties{
-      .name = O.backoff ? "tts-backoff" : O.look_first ? "tts" : "tas",
+      .name = O.backoff      ? "tts-backoff"
+              : O.look_first ? "tts"
+                             : "tas",
       .source = O.look_first ? "Rudolph, Segall 1984" : "folklore",
       .spinning = "U+G",
       .order = Order::barging,
@@ -63,7 +65,9 @@ class TasLock {
   bool locked() const { return word_.load(order::relaxed) != 0; }
 
   template <class V>
-  void fields(V&& visit) const { visit("word", word_); }
+  void fields(V&& visit) const {
+    visit("word", word_);
+  }
 
  private:
   typename P::template atomic<std::uint32_t> word_;

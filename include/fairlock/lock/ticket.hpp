@@ -8,19 +8,19 @@
 //
 //   unlocked: ticket == grant                            in line: ticket - grant - 1
 //
-// `timed` makes the lock one that waiters may leave (line/ticket.hpp). Then the release is an RMW and a look at the domain instead of a
-// store; where waiters may sleep a store is not enough anyway, and the lock is always timed.
+// `timed` makes the lock one that waiters may leave (line/ticket.hpp). Then the release is an RMW and a look at the
+// domain instead of a store; where waiters may sleep a store is not enough anyway, and the lock is always timed.
 #pragma once
 
 #include <fairlock/episode.hpp>
-#include <fairlock/waiting/waiting_array.hpp>
 #include <fairlock/line/ticket.hpp>
+#include <fairlock/waiting/waiting_array.hpp>
 
 namespace fairlock {
 inline namespace v0 {
 
 struct TicketOptions {
-  unsigned backoff = 0;  // pauses for each thread ahead: about the length of a trivial critical section; 0: none
+  unsigned backoff = 0;      // pauses for each thread ahead: about the length of a trivial critical section; 0: none
   bool early_fetch = false;  // look at the grant before the arrival's atomic
   bool timed = false;
   Layout layout = Layout::together;
@@ -35,7 +35,8 @@ class TicketLock {
 
   static constexpr Properties properties{
       .name = O.backoff ? "ticket-backoff" : "ticket",
-      .source = O.backoff ? "Mellor-Crummey, Scott 1991; Scott & Brown, Figure 4.7" : "Reed, Kanodia 1979; TWA paper, Listing 1.1",
+      .source = O.backoff ? "Mellor-Crummey, Scott 1991; Scott & Brown, Figure 4.7"
+                          : "Reed, Kanodia 1979; TWA paper, Listing 1.1",
       .spinning = "U+G",
       .paper_branches = O.backoff ? "-" : "1+0",
       .paper_misses = O.backoff ? "-" : "T",
@@ -44,7 +45,8 @@ class TicketLock {
 
   Episode acquire() {
     if constexpr (O.early_fetch) {
-      // Safe because the grant never passes the tickets by: if the ticket that we draw is one we saw admitted, it still is.
+      // Safe because the grant never passes the tickets by: if the ticket that we draw is one we saw admitted, it still
+      // is.
       const auto seen = line_.grant_.load(order::acquire);
       const auto mine = line_.arrive();
       if (!Line::admits(seen, mine)) await_turn(mine, Forever{});
@@ -83,7 +85,9 @@ class TicketLock {
   bool locked() const { return line_.value() <= 0; }
 
   template <class V>
-  void fields(V&& visit) const { line_.fields(visit); }
+  void fields(V&& visit) const {
+    line_.fields(visit);
+  }
 
  protected:  // TWA waits elsewhere, but its line is the same
   using Line = TicketLine<P, LineOptions{.initial = 1, .layout = O.layout}>;
@@ -98,8 +102,11 @@ class TicketLock {
     else if constexpr (O.backoff == 0)
       return P::await_until(line_.grant_, my_turn, until, order::acquire, P::key(this, mine)).has_value();
     else
-      return P::await_paced(line_.grant_, my_turn, [=](auto now) { return O.backoff * static_cast<unsigned>(1 - Line::distance(now, mine)); },
-                            until, order::acquire, P::key(this, mine)).has_value();
+      return P::await_paced(
+                 line_.grant_, my_turn,
+                 [=](auto now) { return O.backoff * static_cast<unsigned>(1 - Line::distance(now, mine)); }, until,
+                 order::acquire, P::key(this, mine))
+          .has_value();
   }
 
   Line line_;

@@ -11,8 +11,8 @@
 // so it takes the other one. Identities recur, and for that reason there is no sound try_acquire on single words.
 #pragma once
 
-#include <fairlock/episode.hpp>
 #include <fairlock/detail/hapax_supply.hpp>
+#include <fairlock/episode.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -56,7 +56,9 @@ class TidexLock {
   }
 
  private:
-  struct Self { char identities[2]; };
+  struct Self {
+    char identities[2];
+  };
 
   Episode identity() {
     if constexpr (O.identity == Identity::episode) {
@@ -68,7 +70,8 @@ class TidexLock {
     }
   }
 
-  // Identities are addresses in the threads' own memory, and lie whole pages apart: unmixed, all would fall on one chain.
+  // Identities are addresses in the threads' own memory, and lie whole pages apart: unmixed, all would fall on one
+  // chain.
   Key key(Episode identity) const { return P::key(this, mix(identity)); }
 
   typename P::template atomic<std::uint64_t> arrive_;

@@ -1,13 +1,13 @@
-// TWA: a ticket lock augmented with a waiting array. Near waiters (within `threshold` of the head) watch the grant as in a
-// ticket lock; far ones wait in the domain (waiting/waiting_array.hpp), so a release invalidates at most `threshold` waiters.
-// (Dice, Kogan 2019; Listing 1.1.)
+// TWA: a ticket lock augmented with a waiting array. Near waiters (within `threshold` of the head) watch the grant as
+// in a ticket lock; far ones wait in the domain (waiting/waiting_array.hpp), so a release invalidates at most
+// `threshold` waiters. (Dice, Kogan 2019; Listing 1.1.)
 //
 //   line_     as in the ticket lock, whose try_acquire is ours too
 //   slot(t)   changes when ticket t turns near; written by the release that admits ticket t - threshold
 #pragma once
 
-#include <fairlock/waiting/waiting_array.hpp>
 #include <fairlock/lock/ticket.hpp>
+#include <fairlock/waiting/waiting_array.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -25,8 +25,8 @@ template <Platform P, TwaOptions O = TwaOptions{}>
 class TwaLock : public TicketLock<P, TicketOptions{.timed = O.timed, .layout = O.layout}> {
   using Counts = TicketLock<P, TicketOptions{.timed = O.timed, .layout = O.layout}>;
   using Waiters = FarWaiting<P, O.far, O.threshold, O.hash>;
-  using typename Counts::Line;
   using Counts::line_;
+  using typename Counts::Line;
 
  public:
   using Episode = typename Counts::Episode;
@@ -50,7 +50,8 @@ class TwaLock : public TicketLock<P, TicketOptions{.timed = O.timed, .layout = O
     const auto mine = line_.arrive();
     if constexpr (O.early_fetch)
       if (Line::admits(early, mine)) return {};  // as in the ticket lock: what was admitted stays so
-    if (!Line::admits(line_.grant_.load(order::acquire), mine)) [[unlikely]] Waiters::await_turn(line_, this, mine, Forever{});
+    if (!Line::admits(line_.grant_.load(order::acquire), mine)) [[unlikely]]
+      Waiters::await_turn(line_, this, mine, Forever{});
     return {};
   }
 

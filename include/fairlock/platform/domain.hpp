@@ -27,13 +27,13 @@ inline namespace v0 {
 enum class Lane { first, random, cpu, node, previous };
 
 struct DomainOptions {
-  std::uint32_t slots = 4096;   // of each waiting array; a power of two
-  bool slots_by_cpus = false;   // use only as many of them as the number of CPUs asks for
-  unsigned lanes = 1;           // sources of hapax blocks; a power of two, at most Domain::max_lanes
+  std::uint32_t slots = 4096;  // of each waiting array; a power of two
+  bool slots_by_cpus = false;  // use only as many of them as the number of CPUs asks for
+  unsigned lanes = 1;          // sources of hapax blocks; a power of two, at most Domain::max_lanes
   Lane lane = Lane::first;
-  unsigned block_bits = 16;     // a block holds 2^block_bits hapaxes
-  unsigned left = 4096;         // how many may have left a line, or wait with a timeout, at once; more wait at the door
-  unsigned threads = 4096;      // small numbers for threads; when they are used up, a thread goes without
+  unsigned block_bits = 16;  // a block holds 2^block_bits hapaxes
+  unsigned left = 4096;      // how many may have left a line, or wait with a timeout, at once; more wait at the door
+  unsigned threads = 4096;   // small numbers for threads; when they are used up, a thread goes without
 };
 
 // The sensible size of a waiting array: collisions matter only between threads that run, and 64 slots for each CPU
@@ -53,7 +53,9 @@ struct Domain {
   struct alignas(Memory::sector) LaneHead {
     Word blocks;
     template <class V>
-    void fields(V&& visit) const { visit("blocks", blocks); }
+    void fields(V&& visit) const {
+      visit("blocks", blocks);
+    }
   };
 
   // An element of qspinlock's queue. A thread waits for one lock at a time, so one for each thread will do.

@@ -1,11 +1,11 @@
-// Fork: a child has one thread, but the domain of its parent, in which others may have been waiting. A waiter that is gone would be
-// handed a lock, or be woken at an address that is another's by now.
+// Fork: a child has one thread, but the domain of its parent, in which others may have been waiting. A waiter that is
+// gone would be handed a lock, or be woken at an address that is another's by now.
 //
 // What the child must also do is make the *locks* anew that others were waiting for, as this knows none of them.
 #pragma once
 
-#include <fairlock/platform/domain.hpp>
 #include <fairlock/detail/hapax_supply.hpp>
+#include <fairlock/platform/domain.hpp>
 
 namespace fairlock {
 inline namespace v0 {

@@ -23,13 +23,13 @@
 #endif
 #include <thread>
 
-#include <fairlock/waiting/chain.hpp>
-#include <fairlock/platform/domain.hpp>
 #include <fairlock/detail/hash.hpp>
+#include <fairlock/platform/domain.hpp>
 #include <fairlock/platform/sleeping.hpp>
-#include <fairlock/waiting/yield_before_park.hpp>
+#include <fairlock/waiting/chain.hpp>
 #include <fairlock/waiting/park.hpp>
 #include <fairlock/waiting/spin_history.hpp>
+#include <fairlock/waiting/yield_before_park.hpp>
 
 // ThreadSanitizer does not understand fences; a fence that it can see is an RMW on one word.
 #if defined(__SANITIZE_THREAD__)
@@ -60,7 +60,8 @@ struct NativeMemory {
   static_assert(O.left != 0, "left: at least one may leave");
   static_assert(O.slots != 0 && (O.slots & (O.slots - 1)) == 0, "slots: a power of two");
   static_assert(O.threads != 0, "threads: at least one number");
-  static_assert(O.lanes != 0 && (O.lanes & (O.lanes - 1)) == 0 && O.lanes <= max_lanes, "lanes: a power of two, at most 64");
+  static_assert(O.lanes != 0 && (O.lanes & (O.lanes - 1)) == 0 && O.lanes <= max_lanes,
+                "lanes: a power of two, at most 64");
 
   template <class T>
   class atomic {
@@ -71,8 +72,8 @@ struct NativeMemory {
     T load(std::memory_order o) const { return value_.load(o); }
     void store(T v, std::memory_order o) { value_.store(v, o); }
     void init(T v) { value_.store(v, order::relaxed); }
-    // Clang makes a store of an exchange whose result nobody wants, and a fence and a load of adding 0. Locks that say RMW
-    // mean it (and the fence is slower), so neither the result nor the summand is left for it to see through.
+    // Clang makes a store of an exchange whose result nobody wants, and a fence and a load of adding 0. Locks that say
+    // RMW mean it (and the fence is slower), so neither the result nor the summand is left for it to see through.
     T exchange(T v, std::memory_order o) {
       T was = value_.exchange(v, o);
       asm volatile("" : : "r"(was));
@@ -149,10 +150,14 @@ struct NativeMemory {
   };
 
   template <class T>
-  static T* create() { return new T(); }
+  static T* create() {
+    return new T();
+  }
 
   template <class T>
-  static void destroy(T* object) { delete object; }
+  static void destroy(T* object) {
+    delete object;
+  }
 
   // Allocates nothing: the record is thread-local, one for each kind of object. Objects that are destroyed
   // after the exit work may still use locks: their spares are freed at once.
@@ -167,8 +172,12 @@ struct NativeMemory {
 
   static constexpr const DomainOptions& options() { return options_; }
   static Domain<NativeMemory>& domain();
-  static std::uint32_t salt(const void* object) { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(object)); }
-  static std::uint64_t identity(const void* object) { return reinterpret_cast<std::uintptr_t>(object) | std::uint64_t{1} << 63; }
+  static std::uint32_t salt(const void* object) {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(object));
+  }
+  static std::uint64_t identity(const void* object) {
+    return reinterpret_cast<std::uintptr_t>(object) | std::uint64_t{1} << 63;
+  }
   static Key key(const void* object, std::uint64_t number = 0) { return key_of(salt(object), number); }
 
   static std::uint32_t slots() {
@@ -210,7 +219,9 @@ struct NativeMemory {
   static bool chance(Chance c) { return c.times != 0 && static_cast<std::uint32_t>(random()) < c.of_32_bits(); }
 
   template <class F>
-  static bool guess(const F& estimate) { return estimate(); }
+  static bool guess(const F& estimate) {
+    return estimate();
+  }
 
 #if defined(__linux__)
   static unsigned cpu() { return place(nullptr); }
@@ -230,16 +241,24 @@ struct NativeMemory {
   }
 
  private:
-  struct SmallNumber { unsigned plus_one; };
-  struct Serial { std::uint64_t number; };
-  struct RandomState { std::uint64_t state; };
+  struct SmallNumber {
+    unsigned plus_one;
+  };
+  struct Serial {
+    std::uint64_t number;
+  };
+  struct RandomState {
+    std::uint64_t state;
+  };
   struct Kept {
     void (*free)(void*);
     void* spare;
     Kept* next;
   };
   template <class T>
-  struct KeptOf { Kept record; };
+  struct KeptOf {
+    Kept record;
+  };
   struct KeptList {
     Kept* first;
     bool registered;  // ExitWork will run when the thread ends
@@ -262,7 +281,8 @@ struct NativeMemory {
   // try to allocate more than glibc needs.
   static bool has_exit_work() {
     auto& kept = local<KeptList>();
-    if (kept.registered) [[likely]] return !kept.over;
+    if (kept.registered) [[likely]]
+      return !kept.over;
     void* const memory = ::operator new(page, std::nothrow);
     if (memory == nullptr) return false;
     ::operator delete(memory);
@@ -286,11 +306,13 @@ struct NativeMemory {
       if (taken[i / 64].load(order::relaxed) & bit) continue;
       if (taken[i / 64].fetch_or(bit, order::acquire) & bit) continue;
       local<SmallNumber>().plus_one = i + 1;
-      keep([](void* number) {
-        const unsigned mine = static_cast<SmallNumber*>(number)->plus_one - 1;
-        static_cast<SmallNumber*>(number)->plus_one = 0;
-        domain().threads[mine / 64].fetch_and(~(std::uint64_t{1} << (mine % 64)), order::release);
-      }, &local<SmallNumber>());
+      keep(
+          [](void* number) {
+            const unsigned mine = static_cast<SmallNumber*>(number)->plus_one - 1;
+            static_cast<SmallNumber*>(number)->plus_one = 0;
+            domain().threads[mine / 64].fetch_and(~(std::uint64_t{1} << (mine % 64)), order::release);
+          },
+          &local<SmallNumber>());
       return i;
     }
     return max_threads;
@@ -301,16 +323,20 @@ struct NativeMemory {
 
 // Keyed by plain numbers: under -fvisibility=hidden a template argument of class type hides what it makes, whatever the
 // attribute says (GCC 12).
-template <std::uint32_t Slots, bool ByCpus, unsigned Lanes, unsigned Pick, unsigned BlockBits, unsigned Left, unsigned Threads>
-[[gnu::visibility("default")]] inline constinit
-    Domain<NativeMemory<DomainOptions{Slots, ByCpus, Lanes, static_cast<Lane>(Pick), BlockBits, Left, Threads}>> shared_domain{};
+template <std::uint32_t Slots, bool ByCpus, unsigned Lanes, unsigned Pick, unsigned BlockBits, unsigned Left,
+          unsigned Threads>
+[[gnu::visibility("default")]] inline constinit Domain<
+    NativeMemory<DomainOptions{Slots, ByCpus, Lanes, static_cast<Lane>(Pick), BlockBits, Left, Threads}>>
+    shared_domain{};
 
 template <DomainOptions O>
 inline constexpr auto& process_domain =
     shared_domain<O.slots, O.slots_by_cpus, O.lanes, static_cast<unsigned>(O.lane), O.block_bits, O.left, O.threads>;
 
 template <DomainOptions O>
-Domain<NativeMemory<O>>& NativeMemory<O>::domain() { return process_domain<O>; }
+Domain<NativeMemory<O>>& NativeMemory<O>::domain() {
+  return process_domain<O>;
+}
 
 // How threads wait: the policies that keep looking.
 template <class W, DomainOptions O>
@@ -324,8 +350,8 @@ struct NativeWaiting : NativeMemory<O> {
   }
 
   template <class A, class C, Until U>
-  static auto await_until(const A& where, const C& condition, const U& until, std::memory_order o = order::acquire, Key = 0)
-      -> std::optional<decltype(where.load(o))> {
+  static auto await_until(const A& where, const C& condition, const U& until, std::memory_order o = order::acquire,
+                          Key = 0) -> std::optional<decltype(where.load(o))> {
     auto value = where.load(o);
     for (W waiting; !condition(value); value = where.load(o)) {
       if (over(until)) return std::nullopt;
@@ -347,8 +373,7 @@ struct NativeWaiting : NativeMemory<O> {
   // The same, unless that has failed for `lock` lately.
   template <class A, class C>
   static auto await_if_worthwhile(const void* lock, const A& where, const C& condition, unsigned looks,
-                                  std::memory_order o)
-      -> std::optional<decltype(where.load(o))> {
+                                  std::memory_order o) -> std::optional<decltype(where.load(o))> {
     auto& history = NativeMemory<O>::template local<Histories>().looking.of(lock);
     if (!history.worth_trying()) return std::nullopt;
     const auto value = await_briefly(where, condition, looks, o);
@@ -370,8 +395,8 @@ struct NativeWaiting : NativeMemory<O> {
   }
 
   template <class A, class C, class Pace, Until U>
-  static auto await_paced(const A& where, const C& condition, const Pace& pace, const U& until, std::memory_order o, Key = 0)
-      -> std::optional<decltype(where.load(o))> {
+  static auto await_paced(const A& where, const C& condition, const Pace& pace, const U& until, std::memory_order o,
+                          Key = 0) -> std::optional<decltype(where.load(o))> {
     auto value = where.load(o);
     for (W waiting; !condition(value); value = where.load(o)) {
       if (over(until)) return std::nullopt;
@@ -396,7 +421,9 @@ struct NativeWaiting : NativeMemory<O> {
   }
 
   template <class A, class T, class... K>
-  static void publish(A& where, T value, K...) { where.store(value, order::release); }
+  static void publish(A& where, T value, K...) {
+    where.store(value, order::release);
+  }
   template <class... K>
   static void signal(K...) {}
 
@@ -433,9 +460,13 @@ struct NativeWaiting : NativeMemory<O> {
     void counted(bool now) const { until.counted(now); }
   };
   template <Until U>
-  static Sooner<U> soon(const U& until) { return patience(until, 1'000'000); }
+  static Sooner<U> soon(const U& until) {
+    return patience(until, 1'000'000);
+  }
   template <Until U>
-  static Sooner<U> patience(const U& until, std::uint64_t nanoseconds) { return {until, now() + nanoseconds}; }
+  static Sooner<U> patience(const U& until, std::uint64_t nanoseconds) {
+    return {until, now() + nanoseconds};
+  }
 
  protected:
   // False: the deadline has passed, or interrupted() returned true between two sleeps.

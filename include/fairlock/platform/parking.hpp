@@ -35,7 +35,9 @@ inline std::uint64_t steady_now() {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 #else
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
 #endif
 }
 
@@ -51,7 +53,8 @@ struct FutexParking {
       until.tv_nsec = static_cast<long>(deadline % 1'000'000'000);
     }
     // The bitset form takes an absolute time of the monotonic clock.
-    const long woken = syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, value, deadline == never ? nullptr : &until, nullptr, FUTEX_BITSET_MATCH_ANY);
+    const long woken = syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, value, deadline == never ? nullptr : &until,
+                               nullptr, FUTEX_BITSET_MATCH_ANY);
     return woken == 0 || errno != ETIMEDOUT;
   }
 

@@ -62,9 +62,9 @@ inline constexpr auto acq_rel = std::memory_order_acq_rel;
 inline constexpr auto seq_cst = std::memory_order_seq_cst;  // for fences only: see atomic below
 }  // namespace order
 
-// What a platform's atomic offers: std::atomic with explicit orders, `compare_exchange` (strong), `cas` for when the value
-// found does not matter, and `init` for a word that nobody else can see yet. Sequentially consistent *accesses* are not used: RC11 gives them no meaning that is
-// cheap everywhere, and an RMW or a fence always says what is needed.
+// What a platform's atomic offers: std::atomic with explicit orders, `compare_exchange` (strong), `cas` for when the
+// value found does not matter, and `init` for a word that nobody else can see yet. Sequentially consistent *accesses*
+// are not used: RC11 gives them no meaning that is cheap everywhere, and an RMW or a fence always says what is needed.
 template <class A, class T>
 concept AtomicOf = requires(A a, const A c, T v, std::memory_order o) {
   { c.load(o) } -> std::same_as<T>;
@@ -85,43 +85,46 @@ struct Chance {
 
 struct DomainOptions;  // domain.hpp
 
-// Stands for what a sleeping waiter waits for. Waiters for other things may have the same: that costs a needless wake-up.
+// Stands for what a sleeping waiter waits for. Waiters for other things may have the same: that costs a needless wake-
+// up.
 using Key = std::uint64_t;
 
 template <class P>
-concept Platform = AtomicOf<typename P::template atomic<std::uint64_t>, std::uint64_t> &&
-                   AtomicOf<typename P::template atomic<void*>, void*> &&
-                   requires(typename P::template atomic<std::uint64_t> a, bool (*is)(std::uint64_t),
-                            const void* object, Key key) {
-                     { P::await(a, is, order::acquire) } -> std::same_as<std::uint64_t>;
-                     { P::await(a, is, order::acquire, key) } -> std::same_as<std::uint64_t>;
-                     P::publish(a, std::uint64_t{1});
-                     P::publish(a, std::uint64_t{1}, key);
-                     P::signal(key);
-                     { P::key(object) } -> std::same_as<Key>;
-                     { P::key(object, std::uint64_t{1}) } -> std::same_as<Key>;
-                     { P::sleeps } -> std::convertible_to<bool>;
-                     { P::await_briefly(a, is, 1u, order::acquire) } -> std::same_as<std::optional<std::uint64_t>>;
-                     { P::await_exchange(a, 1u, is, order::acquire) } -> std::same_as<std::uint64_t>;
-                     P::fence(order::seq_cst);
-                     P::fence_after_rmw();
-                     P::pause(1u);
-                     { P::template local<std::uint64_t>() } -> std::same_as<std::uint64_t&>;
-                     { P::advance(P::template local<std::uint64_t>(), 1u) } -> std::same_as<bool>;
-                     { P::self() } -> std::convertible_to<unsigned>;
-                     { P::serial() } -> std::same_as<std::uint64_t>;
-                     { P::random() } -> std::convertible_to<std::uint64_t>;
-                     { P::chance(Chance{}) } -> std::same_as<bool>;
-                     { P::guess([] { return true; }) } -> std::same_as<bool>;
-                     { P::cpu() } -> std::convertible_to<unsigned>;
-                     { P::node() } -> std::convertible_to<unsigned>;
-                     { P::salt(object) } -> std::same_as<std::uint32_t>;
-                     { P::identity(object) } -> std::same_as<std::uint64_t>;
-                     { P::slots() } -> std::convertible_to<std::uint32_t>;
-                     { P::options() } -> std::convertible_to<const DomainOptions&>;
-                     P::domain();
-                     { P::sector } -> std::convertible_to<std::size_t>;
-                   };
+concept Platform =
+    AtomicOf<typename P::template atomic<std::uint64_t>, std::uint64_t> &&
+    AtomicOf<typename P::template atomic<void*>, void*> &&
+    requires(typename P::template atomic<std::uint64_t> a, bool (*is)(std::uint64_t), const void* object, Key key) {
+      { P::await(a, is, order::acquire) } -> std::same_as<std::uint64_t>;
+      { P::await(a, is, order::acquire, key) } -> std::same_as<std::uint64_t>;
+      P::publish(a, std::uint64_t{1});
+      P::publish(a, std::uint64_t{1}, key);
+      P::signal(key);
+      { P::key(object) } -> std::same_as<Key>;
+      { P::key(object, std::uint64_t{1}) } -> std::same_as<Key>;
+      { P::sleeps } -> std::convertible_to<bool>;
+      { P::await_briefly(a, is, 1u, order::acquire) } -> std::same_as<std::optional<std::uint64_t>>;
+      { P::await_exchange(a, 1u, is, order::acquire) } -> std::same_as<std::uint64_t>;
+      P::fence(order::seq_cst);
+      P::fence_after_rmw();
+      P::pause(1u);
+      { P::template local<std::uint64_t>() } -> std::same_as<std::uint64_t&>;
+      { P::advance(P::template local<std::uint64_t>(), 1u) } -> std::same_as<bool>;
+      { P::self() } -> std::convertible_to<unsigned>;
+      { P::serial() } -> std::same_as<std::uint64_t>;
+      { P::random() } -> std::convertible_to<std::uint64_t>;
+      { P::chance(Chance{}) } -> std::same_as<bool>;
+      {
+        P::guess([] { return true; })
+      } -> std::same_as<bool>;
+      { P::cpu() } -> std::convertible_to<unsigned>;
+      { P::node() } -> std::convertible_to<unsigned>;
+      { P::salt(object) } -> std::same_as<std::uint32_t>;
+      { P::identity(object) } -> std::same_as<std::uint64_t>;
+      { P::slots() } -> std::convertible_to<std::uint32_t>;
+      { P::options() } -> std::convertible_to<const DomainOptions&>;
+      P::domain();
+      { P::sector } -> std::convertible_to<std::size_t>;
+    };
 
 }  // namespace v0
 }  // namespace fairlock

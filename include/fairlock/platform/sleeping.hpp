@@ -38,7 +38,8 @@ struct Sleeping : Base {
   }
 
   template <class A, class C, class Pace, Until U>
-  static auto await_paced(const A& where, const C& condition, const Pace&, const U& until, std::memory_order o, Key key) {
+  static auto await_paced(const A& where, const C& condition, const Pace&, const U& until, std::memory_order o,
+                          Key key) {
     return await_until(where, condition, until, o, key);
   }
 
@@ -58,15 +59,17 @@ struct Sleeping : Base {
     return in_time || gate.load(order::acquire) == gate_woken;
   }
 
-  // Writes what ends a wait, and wakes those who sleep on one of the keys. The lock may be gone after the write: compute the
-  // keys before.
+  // Writes what ends a wait, and wakes those who sleep on one of the keys. The lock may be gone after the write:
+  // compute the keys before.
   template <class A, class T, std::same_as<Key>... K>
   static void publish(A& where, T value, K... keys) {
     where.exchange(value, order::acq_rel);  // and not a store and a fence: one instruction does both on many machines
     signal(keys...);
   }
   template <class A, class T>
-  static void publish(A& where, T value) { publish(where, value, Base::key(&where)); }
+  static void publish(A& where, T value) {
+    publish(where, value, Base::key(&where));
+  }
 
   // The same after an RMW that ended a wait.
   template <std::same_as<Key>... K>

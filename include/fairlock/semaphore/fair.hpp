@@ -15,7 +15,7 @@ struct FairSemaphoreOptions {
   std::uint64_t initial = 0;  // permits of a semaphore that is all zero
   unsigned quota = FairLineOptions{}.quota;
   std::uint64_t patience = FairLineOptions{}.patience;  // nanoseconds
-  bool adapts = true;  // false: the semaphore always counts as saturated
+  bool adapts = true;                                   // false: the semaphore always counts as saturated
 };
 
 template <Platform P, FairSemaphoreOptions O = FairSemaphoreOptions{}>
@@ -36,17 +36,21 @@ class FairSemaphore {
   }
 
   void acquire() {
-    if (!line_.try_take()) [[unlikely]] line_.take_until(Forever{});
+    if (!line_.try_take()) [[unlikely]]
+      line_.take_until(Forever{});
   }
 
   bool try_acquire() { return line_.try_take(); }
 
   template <Until U>
-  bool acquire_until(const U& until) { return line_.try_take() || line_.take_until(until); }
+  bool acquire_until(const U& until) {
+    return line_.try_take() || line_.take_until(until);
+  }
 
   void release(std::uint64_t permits = 1) {
     if (permits != 1) [[unlikely]]
-      if (permits > max() || line_.permits() > static_cast<std::int64_t>(max() - permits)) P::stop(properties.name, "released past max()");
+      if (permits > max() || line_.permits() > static_cast<std::int64_t>(max() - permits))
+        P::stop(properties.name, "released past max()");
     line_.give(permits);
   }
 
@@ -54,7 +58,9 @@ class FairSemaphore {
   std::int64_t value() const { return line_.permits(); }
 
   template <class V>
-  void fields(V&& visit) const { line_.fields(visit); }
+  void fields(V&& visit) const {
+    line_.fields(visit);
+  }
 
  private:
   Line line_;

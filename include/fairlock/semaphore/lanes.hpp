@@ -1,14 +1,16 @@
-// Laned semaphore: a ticket semaphore whose waiters watch several words in turn, each on a sector of its own. (The lanes
-// that the Capacitor paper sketches, in order.)
+// Laned semaphore: a ticket semaphore whose waiters watch several words in turn, each on a sector of its own. (The
+// lanes that the Capacitor paper sketches, in order.)
 //
 //   line_.ticket             the next ticket to hand out: one for all lanes, so that a ticket is a place in the whole order
 //   line_.grant, others_[]   how many tickets of the whole order are admitted, as far as this lane was told
 //
-// Ticket t waits in lane t mod `lanes`. Were each lane a semaphore with tickets of its own, two threads could swap places
-// between choosing a lane and drawing its ticket, and a lane that nobody chooses would keep its permits to itself.
+// Ticket t waits in lane t mod `lanes`. Were each lane a semaphore with tickets of its own, two threads could swap
+// places between choosing a lane and drawing its ticket, and a lane that nobody chooses would keep its permits to
+// itself.
 //
-// A release tells one lane after the other, the line first. Until it is done a lane may lag behind: that delays, but admits nobody
-// who is not owed a permit. Every lane is told of every permit, so to try, to leave and to count, the line alone will do.
+// A release tells one lane after the other, the line first. Until it is done a lane may lag behind: that delays, but
+// admits nobody who is not owed a permit. Every lane is told of every permit, so to try, to leave and to count, the
+// line alone will do.
 #pragma once
 
 #include <fairlock/semaphore/ticket.hpp>
@@ -25,8 +27,8 @@ template <Platform P, LanedSemaphoreOptions O = LanedSemaphoreOptions{}>
 class LanedSemaphore
     : public TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = Layout::sequestered}> {
   using Counts = TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = Layout::sequestered}>;
-  using typename Counts::Line;
   using Counts::line_;
+  using typename Counts::Line;
   static_assert(O.lanes >= 2, "lanes: two or more (one is the ticket semaphore)");
 
  public:
@@ -68,7 +70,9 @@ class LanedSemaphore
   bool await_turn(std::uint64_t mine, const U& until) {
     const auto lane = mine % O.lanes;
     const auto& grant = lane == 0 ? line_.grant_ : others_[lane - 1];
-    return P::await_until(grant, [=](auto now) { return Line::admits(now, mine); }, until, order::acquire, P::key(this, mine)).has_value();
+    return P::await_until(
+               grant, [=](auto now) { return Line::admits(now, mine); }, until, order::acquire, P::key(this, mine))
+        .has_value();
   }
 
   typename Line::Word others_[O.lanes - 1];

@@ -10,9 +10,9 @@
 
 #include <algorithm>
 
-#include <fairlock/waiting/chain.hpp>
 #include <fairlock/line/ticket.hpp>
 #include <fairlock/properties.hpp>
+#include <fairlock/waiting/chain.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -63,13 +63,16 @@ class TicketSemaphore {
   std::int64_t value() const { return line_.value(); }
 
   template <class V>
-  void fields(V&& visit) const { line_.fields(visit); }
+  void fields(V&& visit) const {
+    line_.fields(visit);
+  }
 
  protected:
   // Only for releases of more than 64 permits: smaller releases would take hours to reach max().
   void check(std::uint64_t permits) const {
     if (permits > 64) [[unlikely]]
-      if (permits > max() || line_.value() > static_cast<std::int64_t>(max() - permits)) P::stop(properties.name, "released past max()");
+      if (permits > max() || line_.value() > static_cast<std::int64_t>(max() - permits))
+        P::stop(properties.name, "released past max()");
   }
 
   // Wakes the sleeping waiters among the `count` tickets from `first` on. Called after the RMW that admitted them. The
@@ -87,7 +90,10 @@ class TicketSemaphore {
  private:
   template <Until U>
   bool await_turn(std::uint64_t mine, const U& until) {
-    return P::await_until(line_.grant_, [=](auto now) { return Line::admits(now, mine); }, until, order::acquire, P::key(this, mine)).has_value();
+    return P::await_until(
+               line_.grant_, [=](auto now) { return Line::admits(now, mine); }, until, order::acquire,
+               P::key(this, mine))
+        .has_value();
   }
 };
 

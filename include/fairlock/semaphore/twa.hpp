@@ -1,20 +1,21 @@
-// TWA semaphore: a ticket semaphore augmented with a waiting array. Near waiters watch the grant, far ones wait in the domain
-// (waiting/waiting_array.hpp), so a release invalidates at most `threshold` waiters. (Dice, Kogan 2025; Listing 2 of the semaphore paper; with
-// Far::chain and threshold 0 Listing 3, and with Far::futex the form that its text describes.)
+// TWA semaphore: a ticket semaphore augmented with a waiting array. Near waiters watch the grant, far ones wait in the
+// domain (waiting/waiting_array.hpp), so a release invalidates at most `threshold` waiters. (Dice, Kogan 2025; Listing
+// 2 of the semaphore paper; with Far::chain and threshold 0 Listing 3, and with Far::futex the form that its text
+// describes.)
 //
 //   line_     as in the ticket semaphore, whose try_acquire and value are ours too
 //   slot(t)   changes when ticket t turns near; written by the release that brings it within the threshold
 //
-// A release pokes the slots of the tickets that it turns near. With `fast_path` it looks at the tickets first and pokes only for
-// those that have been drawn. Then the releaser writes the grant and reads ticket, the waiter writes ticket and reads the grant
-// (Dekker's pivot): hence a fence on both sides, the waiter's only on its slow path; and the semaphore is touched after the
-// permit was given away, so whoever got it must not destroy the semaphore at once.
+// A release pokes the slots of the tickets that it turns near. With `fast_path` it looks at the tickets first and pokes
+// only for those that have been drawn. Then the releaser writes the grant and reads ticket, the waiter writes ticket
+// and reads the grant (Dekker's pivot): hence a fence on both sides, the waiter's only on its slow path; and the
+// semaphore is touched after the permit was given away, so whoever got it must not destroy the semaphore at once.
 #pragma once
 
 #include <algorithm>
 
-#include <fairlock/waiting/waiting_array.hpp>
 #include <fairlock/semaphore/ticket.hpp>
+#include <fairlock/waiting/waiting_array.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -32,14 +33,16 @@ template <Platform P, TwaSemaphoreOptions O = TwaSemaphoreOptions{}>
 class TwaSemaphore : public TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = O.layout}> {
   using Counts = TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = O.layout}>;
   using Waiters = FarWaiting<P, O.far, O.threshold, O.hash>;
-  using typename Counts::Line;
   using Counts::line_;
+  using typename Counts::Line;
 
  public:
   using Counts::Counts;
 
   static constexpr Properties properties{
-      .name = O.far == Far::chain ? "twa-semaphore-chain" : O.far == Far::futex ? "twa-semaphore-futex" : "twa-semaphore",
+      .name = O.far == Far::chain   ? "twa-semaphore-chain"
+              : O.far == Far::futex ? "twa-semaphore-futex"
+                                    : "twa-semaphore",
       .source = O.far == Far::chain   ? "Dice, Kogan 2025; semaphore paper, Listing 3"
                 : O.far == Far::futex ? "Dice, Kogan 2025; semaphore paper, §2"
                                       : "Dice, Kogan 2025; semaphore paper, Listing 2",
@@ -51,7 +54,8 @@ class TwaSemaphore : public TicketSemaphore<P, TicketSemaphoreOptions{.initial =
 
   void acquire() {
     const auto mine = line_.arrive();
-    if (!Line::admits(line_.grant_.load(order::acquire), mine)) [[unlikely]] wait(mine, Forever{});
+    if (!Line::admits(line_.grant_.load(order::acquire), mine)) [[unlikely]]
+      wait(mine, Forever{});
   }
 
   template <Until U>

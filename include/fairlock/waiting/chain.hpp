@@ -1,18 +1,19 @@
-// Waiting chains: a slot of the domain heads a concurrent pop-stack of waiters, each watching (or sleeping on) a gate of its
-// own. Push one, detach all. (Dice, Kogan 2025; Listing 3 of the semaphore paper.)
+// Waiting chains: a slot of the domain heads a concurrent pop-stack of waiters, each watching (or sleeping on) a gate
+// of its own. Push one, detach all. (Dice, Kogan 2025; Listing 3 of the semaphore paper.)
 //
 //   field           holds                                                    written by
 //   chain(key)      null, the newest element, or the mark of a notifier      waiters (push, undo), notifiers (detach)
 //   element.gate    0 waits, `asleep` waits in the kernel, `woken` is off    its owner (0, asleep), whoever wakes it (woken)
 //   element.below   what the chain showed when it was pushed                 its owner, once, right after the push
 //
-// A key stands for what the waiter waits for (a lock and a ticket, or the address of a word); keys that fall on the same
-// chain cost a needless wake-up at most. An element lives on its owner's stack and is the owner's own again once the gate says
-// woken, or the push was undone. To wake the first of a detached chain is to wake them all: each wakes the one below.
+// A key stands for what the waiter waits for (a lock and a ticket, or the address of a word); keys that fall on the
+// same chain cost a needless wake-up at most. An element lives on its owner's stack and is the owner's own again once
+// the gate says woken, or the push was undone. To wake the first of a detached chain is to wake them all: each wakes
+// the one below.
 //
-// A notifier that finds one waiter alone looks at its condition first, and if that does not hold puts it back and saves it the
-// wake-up (two keys fell on one chain). Meanwhile its mark stands in the slot: a signal that comes in between removes the mark, and
-// then the waiter cannot be put back unseen.
+// A notifier that finds one waiter alone looks at its condition first, and if that does not hold puts it back and saves
+// it the wake-up (two keys fell on one chain). Meanwhile its mark stands in the slot: a signal that comes in between
+// removes the mark, and then the waiter cannot be put back unseen.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +61,8 @@ class Chains {
   // After the write that may make a condition true, and a seq_cst fence. Polite: an empty chain is only looked at.
   static void signal(Key key) {
     auto& head = chain(key);
-    if (head.load(order::relaxed) != nullptr) [[unlikely]] notify(head);
+    if (head.load(order::relaxed) != nullptr) [[unlikely]]
+      notify(head);
   }
 
  private:
@@ -76,7 +78,9 @@ class Chains {
       visit("below", below);
     }
   };
-  struct Mark { std::uint64_t unused; };
+  struct Mark {
+    std::uint64_t unused;
+  };
 
   using Head = std::remove_reference_t<decltype(P::domain().chains[0])>;
 
@@ -97,8 +101,8 @@ class Chains {
 
   // Gets an element off the chain whose owner does not want to wait any longer.
   static void withdraw(Head& head, Element& mine, void* below) {
-    // Undo the push. Only its owner pushes an element: if it is still on top, what lies below has not changed. But a mark must not come
-    // back: signals have passed since, and its notifier would believe that there were none.
+    // Undo the push. Only its owner pushes an element: if it is still on top, what lies below has not changed. But a
+    // mark must not come back: signals have passed since, and its notifier would believe that there were none.
     void* found = &mine;
     if (head.compare_exchange(found, is_element(below) ? below : nullptr, order::acq_rel)) return;
     if (found == nullptr || mine.gate.load(order::acquire) == gate_woken) {
@@ -115,14 +119,15 @@ class Chains {
 
   [[gnu::noinline]] static void notify(Head& head) {
     void* const top = head.exchange(own_mark(), order::acq_rel);
-    if (is_element(top) && waits_in_vain(*static_cast<Element*>(top)) && head.cas(own_mark(), top, order::acq_rel)) return;
+    if (is_element(top) && waits_in_vain(*static_cast<Element*>(top)) && head.cas(own_mark(), top, order::acq_rel))
+      return;
     // In vain if others came: the mark then lies below them, and is nobody.
     head.cas(own_mark(), nullptr, order::relaxed);
     wake(top);
   }
 
-  // Whether to wake this chain would be for nothing: it has one element, whose condition does not hold. With more, those below
-  // may be gone while we look: the one above them wakes them when it withdraws.
+  // Whether to wake this chain would be for nothing: it has one element, whose condition does not hold. With more,
+  // those below may be gone while we look: the one above them wakes them when it withdraws.
   static bool waits_in_vain(const Element& top) {
     void* const below = top.below.load(order::acquire);
     return below != unlinked() && !is_element(below) && !top.test(top.condition);

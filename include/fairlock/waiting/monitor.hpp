@@ -1,8 +1,9 @@
-// Waiting policy `monitor`: the processor watches the line and dozes until it is written: UMWAIT or MONITORX on x86, WFE on
-// ARM, where the CPU has it (asked once, at run time); elsewhere it is `yield`. The thread keeps its processor all the while.
+// Waiting policy `monitor`: the processor watches the line and dozes until it is written: UMWAIT or MONITORX on x86,
+// WFE on ARM, where the CPU has it (asked once, at run time); elsewhere it is `yield`. The thread keeps its processor
+// all the while.
 //
-// A doze is bounded (by a time on x86, by the event stream on ARM), so a write that comes between the look and the doze delays
-// the waiter at most that long; and the line is armed before the last look, so none does.
+// A doze is bounded (by a time on x86, by the event stream on ARM), so a write that comes between the look and the doze
+// delays the waiter at most that long; and the line is armed before the last look, so none does.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,9 @@ struct Monitor : Yield {
         if (unchanged()) {
           const std::uint64_t until = __builtin_ia32_rdtsc() + cycles;
           asm volatile(".byte 0xf2, 0x0f, 0xae, 0xf1"  // umwait ecx, until edx:eax
-                       : : "c"(1), "d"(static_cast<std::uint32_t>(until >> 32)), "a"(static_cast<std::uint32_t>(until)) : "memory", "cc");
+                       :
+                       : "c"(1), "d"(static_cast<std::uint32_t>(until >> 32)), "a"(static_cast<std::uint32_t>(until))
+                       : "memory", "cc");
         }
         return;
       case MonitorKind::monitorx:

@@ -13,12 +13,13 @@ struct BasicPark : Spin {
   using Parking = Backend;
 };
 
-// The default wherever a person did not choose. Between two sleeps lie about ten microseconds of system calls and scheduling:
-// a wait that is over sooner than the looks take is worth looking for. Then a few waiters step aside for a while (waiting/yield_before_park.hpp).
+// The default wherever a person did not choose. Between two sleeps lie about ten microseconds of system calls and
+// scheduling: a wait that is over sooner than the looks take is worth looking for. Then a few waiters step aside for a
+// while (waiting/yield_before_park.hpp).
 template <class Backend>
 struct BasicSpinThenPark : BasicPark<Backend> {
   static constexpr const char* name = "spin-then-park";
-  static constexpr unsigned looks = 50;  // several microseconds
+  static constexpr unsigned looks = 50;   // several microseconds
   static constexpr unsigned steps = 100;  // aside, between further looks
 };
 

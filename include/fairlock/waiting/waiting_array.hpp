@@ -1,19 +1,20 @@
-// Far waiting: what TWA adds to the line of tickets, for its lock and its semaphore alike. Near waiters (within `threshold` of
-// being admitted) watch the grant; far ones wait in the domain, each at the place of its own ticket, until they are near.
+// Far waiting: what TWA adds to the line of tickets, for its lock and its semaphore alike. Near waiters (within
+// `threshold` of being admitted) watch the grant; far ones wait in the domain, each at the place of its own ticket,
+// until they are near.
 //
 //   Far::counter   a slot that counts pokes. It says nothing but "look at the grant again": collisions cost a look
 //   Far::notice    the same, but the slot is given a hapax
 //   Far::futex     the counter, on which far waiters sleep in the kernel
 //   Far::chain     a waiting chain (waiting/chain.hpp). Where waiters may sleep, this is how they do
 //
-// A near waiter that may be asleep needs a poke of its own when it is admitted. So where waiters sleep the threshold is 0: to wake
-// one that is only near would be to wake it twice.
+// A near waiter that may be asleep needs a poke of its own when it is admitted. So where waiters sleep the threshold is
+// 0: to wake one that is only near would be to wake it twice.
 #pragma once
 
 #include <algorithm>
 
-#include <fairlock/waiting/chain.hpp>
 #include <fairlock/detail/hapax_supply.hpp>
+#include <fairlock/waiting/chain.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -29,7 +30,9 @@ struct FarWaiting {
   template <class Line, Until U>
   [[gnu::noinline]] static bool await_turn(const Line& line, const void* owner, std::uint64_t mine, const U& until) {
     const auto& grant = line.grant_;
-    const auto near = [&] { return Line::distance(grant.load(order::acquire), mine) + static_cast<int>(Threshold) > 0; };
+    const auto near = [&] {
+      return Line::distance(grant.load(order::acquire), mine) + static_cast<int>(Threshold) > 0;
+    };
     const auto admitted = [=](auto now) { return Line::admits(now, mine); };
     const auto key = P::key(owner, mine);
     if constexpr (where == Far::chain) {
@@ -68,7 +71,8 @@ struct FarWaiting {
     } else {
       const auto salt = P::salt(owner);
       if (count < P::slots()) [[likely]] {
-        for (std::uint64_t i = 0; i < count; ++i) poke_slot(slot_of_ticket(Hash, salt, first + Threshold + i, P::slots()));
+        for (std::uint64_t i = 0; i < count; ++i)
+          poke_slot(slot_of_ticket(Hash, salt, first + Threshold + i, P::slots()));
       } else {
         poke_every_slot();
       }
@@ -85,8 +89,8 @@ struct FarWaiting {
     else return P::domain().counters[index];
   }
 
-  // An RMW in every form. With a plain store of a hapax, one that is earlier in the slot's modification order could come later in
-  // time, and a waiter that saw the other would never learn that its ticket turned near.
+  // An RMW in every form. With a plain store of a hapax, one that is earlier in the slot's modification order could
+  // come later in time, and a waiter that saw the other would never learn that its ticket turned near.
   static void poke_slot(std::uint32_t index) {
     if constexpr (where == Far::notice) {
       P::domain().notices[index].exchange(Hapaxes<P>::next(), order::release);
@@ -95,7 +99,8 @@ struct FarWaiting {
       if constexpr (where == Far::futex) {
         // A waiter that has not yet set the bit will see our grant before it sleeps (below).
         const auto now = counter.load(order::relaxed);
-        if ((now & asleep) != 0) [[unlikely]] wake(counter, now);
+        if ((now & asleep) != 0) [[unlikely]]
+          wake(counter, now);
       } else {
         counter.fetch_add(one_poke, order::release);
       }

@@ -1,10 +1,11 @@
 // Stepping aside: offering the processor to others between two looks, before one falls asleep.
 //
-// Where threads outnumber processors, a line that sleeps hands its lock on as fast as a processor can be woken: with the last
-// thread the processor has gone to sleep too. A few waiters who step aside keep it awake, and are admitted without being woken. Only
-// a few: more are in each other's way. And only while it is cheap: beside a thread that just computes, whoever steps aside is
-// gone for all of that thread's time slice, and so long the whole line stands still. So the time is taken. After a step that was
-// dear the process does without for a while, and if the next one is dear as well, for twice as long each time.
+// Where threads outnumber processors, a line that sleeps hands its lock on as fast as a processor can be woken: with
+// the last thread the processor has gone to sleep too. A few waiters who step aside keep it awake, and are admitted
+// without being woken. Only a few: more are in each other's way. And only while it is cheap: beside a thread that just
+// computes, whoever steps aside is gone for all of that thread's time slice, and so long the whole line stands still.
+// So the time is taken. After a step that was dear the process does without for a while, and if the next one is dear as
+// well, for twice as long each time.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +18,8 @@
 namespace fairlock {
 inline namespace v0 {
 
-// What the threads of a process know of each other's steps; one for all, like the domain. Times are in nanoseconds. They only advise:
-// what two who write at once say may be mixed up.
+// What the threads of a process know of each other's steps; one for all, like the domain. Times are in nanoseconds.
+// They only advise: what two who write at once say may be mixed up.
 struct Steps {
   static constexpr unsigned most = 4;  // who step aside at a time
   // Dear is what takes longer than a round of a hundred like us, and less than the shortest time slice.
@@ -55,7 +56,8 @@ class Aside {
   // False: not now, or not again. Nor in the last moments before a deadline, which would pass meanwhile.
   bool step(std::uint64_t deadline) {
     const auto before = steady_now();
-    if (before < process_steps.dear_until.load(std::memory_order_relaxed) || deadline < before + Steps::dear) return false;
+    if (before < process_steps.dear_until.load(std::memory_order_relaxed) || deadline < before + Steps::dear)
+      return false;
     if (place_ == nullptr ? !take_place(before) : before >= lapses_) return false;
     std::this_thread::yield();
     return !process_steps.took(before, steady_now());

@@ -15,13 +15,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fairlock_lab.commands import bench
 from fairlock.run import preload, python_program
+from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import files, harness, plan, process, programs
 from fairlock_lab.benchmarks.other_work import OtherWork
 from fairlock_lab.benchmarks.process import GRACE, Ended, SampleError
 from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
-from fairlock.usage import UsageError
+from fairlock_lab.commands import bench
 
 WORKLOAD = FAMILY = "program"
 MEASURES = (

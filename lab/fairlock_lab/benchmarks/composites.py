@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fairlock.usage import UsageError
 from fairlock_lab.benchmarks.plan import Wish, points_of
 from fairlock_lab.benchmarks.results import Point
 from fairlock_lab.benchmarks.roster import Roster
 from fairlock_lab.benchmarks.workloads import FIFO_LOCKS, NO_LOCK, SEMAPHORES, TICKETS_AND_MCS, WORKLOADS
-from fairlock.usage import UsageError
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
+from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import results
 from fairlock_lab.benchmarks.composites import COMPOSITES
 from fairlock_lab.benchmarks.results import Results
-from fairlock.usage import UsageError
 
 
 def default(workload: str | None, name: str) -> Path | None:

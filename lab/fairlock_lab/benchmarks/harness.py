@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fairlock import __version__
+from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import machine, programs, results
 from fairlock_lab.benchmarks.families import family
 from fairlock_lab.benchmarks.native import BreachError
@@ -19,7 +20,6 @@ from fairlock_lab.benchmarks.progress import Progress
 from fairlock_lab.benchmarks.results import Metrics, Plan, Point, Results, Sample
 from fairlock_lab.benchmarks.roster import Roster
 from fairlock_lab.benchmarks.workloads import WORKLOADS
-from fairlock.usage import UsageError
 
 A_PROCESS = 0.05  # seconds to start and end one
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import native
 from fairlock_lab.benchmarks.process import GRACE
 from fairlock_lab.benchmarks.programs import filled, shelf
 from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
-from fairlock.usage import UsageError
 
 FILLING = 600.0  # seconds that it may take
 

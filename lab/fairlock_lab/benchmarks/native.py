@@ -8,12 +8,12 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import programs
 from fairlock_lab.benchmarks.process import GRACE, SampleError, call
 from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
 from fairlock_lab.benchmarks.roster import Roster
 from fairlock_lab.paths import bench_program
-from fairlock.usage import UsageError
 
 BROKEN, BAD_INPUT = 1, 2  # its exit statuses
 BREACH = "two threads were inside at once"  # what it says of a lock that let them in

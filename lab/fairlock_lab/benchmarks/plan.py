@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fairlock.run import preload
+from fairlock.usage import UsageError, one_of
 from fairlock_lab.benchmarks import programs
 from fairlock_lab.benchmarks.families import ELSEWHERE
 from fairlock_lab.benchmarks.results import Option, Plan, Point
 from fairlock_lab.benchmarks.roster import Roster, Subject
 from fairlock_lab.benchmarks.workloads import OPTIONS, Config, Count, Workload
-from fairlock.usage import UsageError, one_of
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""One sample of the Python workload, in a process of its own: ``python -m fairlock_lab.benchmarks.python_sample CONFIG LOCK ...``."""
+"""One sample of the Python workload, in a process of its own.
+
+``python -m fairlock_lab.benchmarks.python_sample CONFIG LOCK ...`` prints the sample.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ def measure(
             found = python_crew.contend(make, threads, seconds, warm_up, inside)
             return {**found, "longest_wait": python_crew.longest_wait(make, threads, seconds / 2, warm_up, inside)}
         if config == "work-outside":
-            inside, outside = python_crew.STEPS_INSIDE.format(options["inside"]), python_crew.STEPS_OUTSIDE.format(options["outside"])
+            inside, outside = (
+                python_crew.STEPS_INSIDE.format(options["inside"]),
+                python_crew.STEPS_OUTSIDE.format(options["outside"]),
+            )
             return python_crew.contend(make, threads, seconds, warm_up, inside, outside)
     raise KeyError(config)
 

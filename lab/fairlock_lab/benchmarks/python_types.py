@@ -156,4 +156,6 @@ def missing(point: Point) -> str:
 def sample(point: Point, plan: Plan, seed: int) -> Metrics:
     """Measure once, in a process of its own: `one` says how."""
     words = [point.config, point.lock, str(point.threads), str(point.hogs), str(point.seconds), str(plan.warm_up)]
-    return sample_in_child(["-m", "fairlock_lab.benchmarks.python_sample", *words, json.dumps(dict(point.options))], point.seconds)
+    return sample_in_child(
+        ["-m", "fairlock_lab.benchmarks.python_sample", *words, json.dumps(dict(point.options))], point.seconds
+    )

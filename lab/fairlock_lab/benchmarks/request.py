@@ -6,6 +6,7 @@ import argparse
 import random
 from pathlib import Path
 
+from fairlock.usage import UsageError, one_of
 from fairlock_lab.benchmarks import harness, machine, native, ordinary_programs, plan, programs, python_types, results
 from fairlock_lab.benchmarks.composites import COMPOSITES
 from fairlock_lab.benchmarks.composites import points as composite_points
@@ -14,7 +15,6 @@ from fairlock_lab.benchmarks.results import Plan, Results
 from fairlock_lab.benchmarks.roster import Roster
 from fairlock_lab.benchmarks.rows import RowWorkload
 from fairlock_lab.benchmarks.workloads import WORKLOADS
-from fairlock.usage import UsageError, one_of
 
 # Options that say what to measure. A plan from a file has all of them already.
 PLANNING = ("config", "locks", "waiting", "threads", "seconds", "runs", "hogs", "seed", "set", "only")

@@ -16,13 +16,13 @@ import tempfile
 from contextlib import nullcontext
 from pathlib import Path
 
+from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import python_crew
 from fairlock_lab.benchmarks.other_work import OtherWork
 from fairlock_lab.benchmarks.process import GRACE, Ended, SampleError, call
 from fairlock_lab.benchmarks.process import run as run_to_end
 from fairlock_lab.benchmarks.programs import Sight, environment, filled, shelf
 from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
-from fairlock.usage import UsageError
 
 PROGRAM, PACKAGE = "db_bench", "rocksdb-tools"
 FILLING = 600.0  # seconds that it may take

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fairlock import table
+from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import machine
 from fairlock_lab.benchmarks.figures import Figure, Table
 from fairlock_lab.benchmarks.other_work import DISTURBED, OtherWork, disturbance
 from fairlock_lab.benchmarks.process import GRACE, SampleError, call
 from fairlock_lab.benchmarks.results import Metrics, Option, Point, Results
-from fairlock.usage import UsageError
 
 DIGITS = 2  # after the point
 NOISE = 0.05

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 from fairlock import signals
+from fairlock.usage import INTERRUPTED
 from fairlock_lab.benchmarks import files, harness, request
 from fairlock_lab.benchmarks.composites import COMPOSITES
 from fairlock_lab.benchmarks.process import SampleError
 from fairlock_lab.benchmarks.progress import clock
 from fairlock_lab.benchmarks.results import Results
 from fairlock_lab.benchmarks.workloads import WORKLOADS
-from fairlock.usage import INTERRUPTED
 
 FAILED = 1  # exit status
 

@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Literal
 
+from fairlock import table
+from fairlock.usage import UsageError, one_of
 from fairlock_lab import _native
 from fairlock_lab.checking import coverage
-from fairlock import table
 from fairlock_lab.checking.plan import Run, plan
-from fairlock.usage import UsageError, one_of
 
 MAX_STATES = 100_000_000
 SCENARIOS = _native.scenarios

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 
-from fairlock_lab import _native, entries
 from fairlock import table
 from fairlock.usage import UsageError, one_of
+from fairlock_lab import _native, entries
 
 LEGEND = """\
 A hapax is written block:number. A pointer is written as the thread whose element it points to."""
@@ -20,14 +20,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    entries = {entry["name"]: entry for entry in entries.entries(variations=True)}
-    if args.name not in entries:
-        raise UsageError(one_of("name", args.name, entries))
+    by_name = {entry["name"]: entry for entry in entries.entries(variations=True)}
+    if args.name not in by_name:
+        raise UsageError(one_of("name", args.name, by_name))
     story = _native.explain(args.name)
     if args.json:
         print(json.dumps(story, indent=2))
         return 0
-    entry = entries[args.name]
+    entry = by_name[args.name]
     print(f"{args.name}: {entry['source']}\n{entries.order_of(entry)}")
     if platoon := dict(entry).get("platoon"):
         print(f"platoons of {platoon}: whoever has a ticket below grant + {platoon} goes on to the inner lock")

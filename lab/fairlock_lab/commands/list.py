@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 
-from fairlock_lab import _native, entries
 from fairlock import table
 from fairlock.usage import UsageError, one_of
+from fairlock_lab import _native, entries
 
 LOCK_COLUMNS = {
     "name": "lock",
@@ -62,11 +62,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     conditions = _native.conditions()
-    by_name: dict[str, _native.Entry] = {entry["name"]: entry for entry in [*entries.entries(variations=True), *conditions]}
+    by_name: dict[str, _native.Entry] = {
+        entry["name"]: entry for entry in [*entries.entries(variations=True), *conditions]
+    }
     for name in args.names:
         if name not in by_name:
             raise UsageError(one_of("name", name, by_name))
-    chosen: list[_native.Entry] = [by_name[name] for name in args.names] or [*entries.entries(variations=args.all), *conditions]
+    chosen: list[_native.Entry] = [by_name[name] for name in args.names] or [
+        *entries.entries(variations=args.all),
+        *conditions,
+    ]
     if args.json:
         print(json.dumps(chosen, indent=2))
     elif args.names:

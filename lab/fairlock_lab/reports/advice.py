@@ -10,9 +10,9 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from fairlock_lab.benchmarks.compare_program import WORKLOAD as WHOLE_PROGRAM
 from fairlock_lab.benchmarks.figures import calm, value_of
 from fairlock_lab.benchmarks.results import Sample
-from fairlock_lab.benchmarks.compare_program import WORKLOAD as WHOLE_PROGRAM
 from fairlock_lab.benchmarks.workloads import PEERS
 from fairlock_lab.reports.contest import contest, leading, rank, reference
 from fairlock_lab.reports.data import NON_COMPETITORS, Group

@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Sequence
 from html import escape
 
+from fairlock.table import show
 from fairlock_lab.benchmarks import claims
 from fairlock_lab.reports.data import Group, Source, locks_of
 from fairlock_lab.reports.markup import facts, more, pill, table
 from fairlock_lab.reports.words import counted
-from fairlock.table import show
 
 PILLS = {claims.REPRODUCED: "good", claims.NOT_REPRODUCED: "bad"}
 

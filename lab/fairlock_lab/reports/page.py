@@ -14,7 +14,13 @@ from fairlock_lab.reports.background import claims_section, day, machine_section
 from fairlock_lab.reports.data import Group, Source, locks_of
 from fairlock_lab.reports.markup import swatch
 from fairlock_lab.reports.parts import Drawing
-from fairlock_lab.reports.sections import comparison_section, group_section, sample_rows, samples_section, summary_section
+from fairlock_lab.reports.sections import (
+    comparison_section,
+    group_section,
+    sample_rows,
+    samples_section,
+    summary_section,
+)
 from fairlock_lab.reports.words import counted, listed
 
 # Nothing may be fetched, whatever is in the figures. Vega compiles its expressions, hence unsafe-eval.

@@ -5,7 +5,19 @@ from __future__ import annotations
 from fairlock_lab.benchmarks.figures import Figure
 from fairlock_lab.reports.data import Group
 from fairlock_lab.reports.measures import MEASURES
-from fairlock_lab.reports.parts import Drawing, Row, axis, bare, best_words, colour, numbers, plain, rows_of, slug, tooltip
+from fairlock_lab.reports.parts import (
+    Drawing,
+    Row,
+    axis,
+    bare,
+    best_words,
+    colour,
+    numbers,
+    plain,
+    rows_of,
+    slug,
+    tooltip,
+)
 from fairlock_lab.reports.style import Spec, look
 from fairlock_lab.reports.words import counted, sentence, threads
 

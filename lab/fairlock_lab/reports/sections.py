@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
-from fairlock_lab.benchmarks.figures import value_of
 from fairlock_lab.benchmarks.compare_program import WORKLOAD as WHOLE_PROGRAM
+from fairlock_lab.benchmarks.figures import value_of
 from fairlock_lab.reports import compare
 from fairlock_lab.reports.advice import advice
 from fairlock_lab.reports.data import Group, Source

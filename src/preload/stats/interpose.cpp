@@ -1,11 +1,13 @@
-// The functions that a program calls. Each calls the next definition of its name, that of a lock preloaded behind us or glibc's, and
-// counts how it went.
+// The functions that a program calls. Each calls the next definition of its name, that of a lock preloaded behind us or
+// glibc's, and counts how it went.
 //
-// Every lock is tried first: what enters at once did not have to wait. On a lock that is first come, first served a try fails while
-// anybody waits, so nobody jumps the line; glibc's mutex begins with a try itself. A lock that a thread has already, recursively, is
-// entered at once. Whatever is busy is left to the lock: it waits, or knows of a relock. So a program sees what it would see without us.
+// Every lock is tried first: what enters at once did not have to wait. On a lock that is first come, first served a try
+// fails while anybody waits, so nobody jumps the line; glibc's mutex begins with a try itself. A lock that a thread has
+// already, recursively, is entered at once. Whatever is busy is left to the lock: it waits, or knows of a relock. So a
+// program sees what it would see without us.
 //
-// Not here: unlocking, which has nothing to count; and rwlocks, spin locks and C11's mtx_lock, which glibc does not take through these names.
+// Not here: unlocking, which has nothing to count; and rwlocks, spin locks and C11's mtx_lock, which glibc does not
+// take through these names.
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -47,7 +49,9 @@ class Wait {
   }
 
  private:
-  struct Time { std::uint64_t waited, parks; };
+  struct Time {
+    std::uint64_t waited, parks;
+  };
 
   Time ended(Tally& tally) const {
     const Time time{now() - began_, parks() - parks_before_};
@@ -69,9 +73,10 @@ constexpr int robust = 0x10, inherits = 0x20;  // of glibc's kinds, of which the
 bool owns(int result) { return result == 0 || result == EOWNERDEAD; }
 
 int attempt(pthread_mutex_t* mutex) {
-  if ((mutex->__data.__kind & robust) == 0) [[likely]] return next::pthread_mutex_trylock(mutex);
-  // glibc's trylock says ENOTRECOVERABLE and keeps the mutex, so that the next one to lock it would hang. To wait until a time long past
-  // is a try, too.
+  if ((mutex->__data.__kind & robust) == 0) [[likely]]
+    return next::pthread_mutex_trylock(mutex);
+  // glibc's trylock says ENOTRECOVERABLE and keeps the mutex, so that the next one to lock it would hang. To wait until
+  // a time long past is a try, too.
   const timespec past{0, 0};
   const int result = next::pthread_mutex_timedlock(mutex, &past);
   return result == ETIMEDOUT ? EBUSY : result;
@@ -93,8 +98,8 @@ int lock(pthread_mutex_t* mutex, const void* site, const F& wait) {
   return result;
 }
 
-// Of a wait on a condition only the end can be seen from here: that the caller has its mutex again, but not how long it waited for that
-// rather than to be notified.
+// Of a wait on a condition only the end can be seen from here: that the caller has its mutex again, but not how long it
+// waited for that rather than to be notified.
 int reacquired(pthread_mutex_t* mutex, int result) {
   if (owns(result) || result == ETIMEDOUT) entered(mutex, Kind::mutex);
   return result;
@@ -163,7 +168,8 @@ FAIRLOCK_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timesp
 
 FAIRLOCK_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* at) noexcept {
   const auto wait = [&] { return next::pthread_mutex_clocklock(mutex, clock, at); };
-  // An unknown clock is a mistake even if the mutex is free, and to one that inherits priorities most clocks are unknown.
+  // An unknown clock is a mistake even if the mutex is free, and to one that inherits priorities most clocks are
+  // unknown.
   if (known(clock) && (clock == CLOCK_REALTIME || (mutex->__data.__kind & inherits) == 0))
     return lock(mutex, FAIRLOCK_CALLER, wait);
   const int result = wait();
@@ -173,7 +179,8 @@ FAIRLOCK_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t cl
 
 // Older names of the same functions.
 FAIRLOCK_EXPORT [[gnu::alias("pthread_mutex_lock"), gnu::nonnull]] int __pthread_mutex_lock(pthread_mutex_t*) noexcept;
-FAIRLOCK_EXPORT [[gnu::alias("pthread_mutex_trylock"), gnu::nonnull]] int __pthread_mutex_trylock(pthread_mutex_t*) noexcept;
+FAIRLOCK_EXPORT [[gnu::alias("pthread_mutex_trylock"), gnu::nonnull]] int __pthread_mutex_trylock(
+    pthread_mutex_t*) noexcept;
 
 // --- conditions: cancellation points, so a cancelled thread's stack may be unwound through these ---
 
@@ -185,7 +192,8 @@ FAIRLOCK_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mu
   return reacquired(mutex, next::pthread_cond_timedwait(condition, mutex, at));
 }
 
-FAIRLOCK_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* at) {
+FAIRLOCK_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                                           const timespec* at) {
   return reacquired(mutex, next::pthread_cond_clockwait(condition, mutex, clock, at));
 }
 

@@ -1,8 +1,9 @@
-// The report: one JSON document for each process, in the file that FAIRLOCK_STATS names, with the process's number behind it.
+// The report: one JSON document for each process, in the file that FAIRLOCK_STATS names, with the process's number
+// behind it.
 //
-// It is written while the process ends, perhaps by a signal handler on a small stack, and while other threads go on: no memory is
-// allocated, nothing large is on the stack, nothing is locked but the loader's own lock (dladdr), and all goes out by write().
-// docs/preload.md says what is in it.
+// It is written while the process ends, perhaps by a signal handler on a small stack, and while other threads go on: no
+// memory is allocated, nothing large is on the stack, nothing is locked but the loader's own lock (dladdr), and all
+// goes out by write(). docs/preload.md says what is in it.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,7 @@ namespace {
 
 constexpr std::uint32_t most = 200;  // objects in a report
 
-constinit char path[4096];      // without the number; empty: no report
+constinit char path[4096];  // without the number; empty: no report
 // Whose tallies these are. Not those of a vfork's child, which runs in its parent's memory.
 constinit pid_t process = 0;
 constinit std::atomic<bool> reported{false};
@@ -253,8 +254,8 @@ Range collect() {
 
 // --- what is written ---
 
-// Where an address is, as far as the loader knows: the file, the address in it as nm and addr2line understand it, and the symbol if it is
-// exported.
+// Where an address is, as far as the loader knows: the file, the address in it as nm and addr2line understand it, and
+// the symbol if it is exported.
 void place(Json& json, std::uintptr_t address, bool is_call) {
   // A call that never returns may be the last instruction of its function.
   const auto* const inside = reinterpret_cast<const void*>(is_call ? address - 1 : address);

@@ -13,8 +13,9 @@
 //   longest        nanoseconds of the longest wait, of whatever outcome
 //   parks          how often the thread fell asleep
 //
-// What the words mean is what they mean in <fairlock/statistics.hpp>. Here every word has but one writer, which needs no RMW; the claim of
-// a tally is the only one. Tallies outlive their thread, and the object: one that is made at the same address goes on with them.
+// What the words mean is what they mean in <fairlock/statistics.hpp>. Here every word has but one writer, which needs
+// no RMW; the claim of a tally is the only one. Tallies outlive their thread, and the object: one that is made at the
+// same address goes on with them.
 #pragma once
 
 #include <atomic>
@@ -57,7 +58,8 @@ class Table {
  public:
   // The calling thread's tally, or nullptr: full. Then the acquisition was counted here.
   static Tally* find(const void* object, Kind kind, const void* site = nullptr) {
-    if (number_ == 0) [[unlikely]] number_ = threads_.fetch_add(1, relaxed) + 1;
+    if (number_ == 0) [[unlikely]]
+      number_ = threads_.fetch_add(1, relaxed) + 1;
     const auto key = reinterpret_cast<std::uintptr_t>(object) + (kind == Kind::semaphore);
     const auto where = reinterpret_cast<std::uintptr_t>(site);
     auto index = mix(key + where * 31 + (std::uint64_t{number_} << 48));
@@ -65,7 +67,8 @@ class Table {
       Tally& tally = at(index % capacity);
       auto thread = tally.thread.load(relaxed);
       if (thread == number_) {
-        if (tally.object.load(relaxed) == key && tally.site.load(relaxed) == where) [[likely]] return &tally;
+        if (tally.object.load(relaxed) == key && tally.site.load(relaxed) == where) [[likely]]
+          return &tally;
       } else if (thread == 0 && tally.thread.compare_exchange_strong(thread, number_, relaxed)) {
         tally.site.store(where, relaxed);
         // Whoever reads all tallies passes over one without an object.

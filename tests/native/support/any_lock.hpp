@@ -10,7 +10,9 @@
 #include <fairlock/properties.hpp>
 
 struct AnyLock {
-  struct alignas(8) Episode { std::byte bytes[32]; };
+  struct alignas(8) Episode {
+    std::byte bytes[32];
+  };
   using Body = void (*)(void*);
 
   std::string_view name;
@@ -60,9 +62,13 @@ class Lock {
   bool locked() const { return kind_.locked(body_); }
 
   template <class F>
-  void guard(F function) { kind_.guard(body_, [](void* f) { (*static_cast<F*>(f))(); }, &function); }
+  void guard(F function) {
+    kind_.guard(body_, [](void* f) { (*static_cast<F*>(f))(); }, &function);
+  }
   template <class F>
-  void with(F function) { kind_.with(body_, [](void* f) { (*static_cast<F*>(f))(); }, &function); }
+  void with(F function) {
+    kind_.with(body_, [](void* f) { (*static_cast<F*>(f))(); }, &function);
+  }
 
  private:
   const AnyLock& kind_;

@@ -89,7 +89,8 @@ constexpr auto rows_of(List list) {
   return [=]<class... E>(EntryList<E...>) {
     return [=]<std::size_t... I>(std::index_sequence<I...>) {
       return std::array{any_lock_of<typename decltype(entry(
-          std::integral_constant<std::size_t, I>{}, list.template operator()<Tested<Native<Yield, E::domain>>>()))::type>()...};
+          std::integral_constant<std::size_t, I>{},
+          list.template operator()<Tested<Native<Yield, E::domain>>>()))::type>()...};
     }(std::index_sequence_for<E...>{});
   }(list.template operator()<Native<>>());
 }

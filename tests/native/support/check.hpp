@@ -6,12 +6,12 @@
 // Exit status: 0 passed, 1 a check failed, 77 skipped, 124 stuck (with the step on stderr).
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <algorithm>
-#include <atomic>
 #include <string>
 #include <string_view>
 #include <thread>

@@ -12,7 +12,10 @@ struct Entered {
   bool enter(const auto& until) { return (episode_of(lock.acquire_until(until))); }
   bool try_enter() { return episode_of(lock.try_acquire()); }
   void enter() { episode = lock.acquire(); }
-  void leave() { const auto mine = *episode; lock.release(mine); }
+  void leave() {
+    const auto mine = *episode;
+    lock.release(mine);
+  }
   bool free() { return !lock.locked(); }
 
  private:

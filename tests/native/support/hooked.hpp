@@ -1,4 +1,5 @@
-// A native platform with something to do before each operation on an atomic: to stop a thread exactly there, or to stir.
+// A native platform with something to do before each operation on an atomic: to stop a thread exactly there, or to
+// stir.
 #pragma once
 
 #include <functional>

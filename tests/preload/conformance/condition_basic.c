@@ -158,7 +158,8 @@ TEST(condition_destroyed_after_signals, "signals that found nobody do not keep a
   EQUAL(pthread_cond_destroy(&condition), 0);
 }
 
-TEST(condition_anywhere_in_memory, "a condition may lie at any address that is aligned for it, and what lies beside it is not touched") {
+TEST(condition_anywhere_in_memory,
+     "a condition may lie at any address that is aligned for it, and what lies beside it is not touched") {
   enum { room = 4096 };
   static _Alignas(pthread_cond_t) unsigned char memory[room + sizeof(pthread_cond_t)];
   for (size_t at = _Alignof(pthread_cond_t); at < room / 16; at += _Alignof(pthread_cond_t)) {

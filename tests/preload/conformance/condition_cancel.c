@@ -9,14 +9,15 @@ enum how { for_ever, timed, clocked };
 struct cancelled {
   struct waiters all;
   enum how how;
-  atomic_int handled;   // handlers that ran
-  bool keeps;           // the handler leaves the mutex locked
+  atomic_int handled;  // handlers that ran
+  bool keeps;          // the handler leaves the mutex locked
 };
 
 static int wait_as(struct cancelled* one) {
   const struct timespec real = deadline(CLOCK_REALTIME, 60000), monotonic = deadline(CLOCK_MONOTONIC, 60000);
   if (one->how == timed) return pthread_cond_timedwait(&one->all.condition, &one->all.mutex, &real);
-  if (one->how == clocked) return pthread_cond_clockwait(&one->all.condition, &one->all.mutex, CLOCK_MONOTONIC, &monotonic);
+  if (one->how == clocked)
+    return pthread_cond_clockwait(&one->all.condition, &one->all.mutex, CLOCK_MONOTONIC, &monotonic);
   return pthread_cond_wait(&one->all.condition, &one->all.mutex);
 }
 
@@ -59,15 +60,18 @@ TEST(condition_cancelled_wait, "pthread_cond_wait is a cancellation point, and t
   for (int turn = 0; turn != 20; ++turn) expect_cancelled(&(struct cancelled){.all = WAITERS, .how = for_ever});
 }
 
-TEST(condition_cancelled_timedwait, "pthread_cond_timedwait is a cancellation point, and the mutex is held when handlers run") {
+TEST(condition_cancelled_timedwait,
+     "pthread_cond_timedwait is a cancellation point, and the mutex is held when handlers run") {
   for (int turn = 0; turn != 20; ++turn) expect_cancelled(&(struct cancelled){.all = WAITERS, .how = timed});
 }
 
-TEST(condition_cancelled_clockwait, "pthread_cond_clockwait is a cancellation point, and the mutex is held when handlers run") {
+TEST(condition_cancelled_clockwait,
+     "pthread_cond_clockwait is a cancellation point, and the mutex is held when handlers run") {
   for (int turn = 0; turn != 20; ++turn) expect_cancelled(&(struct cancelled){.all = WAITERS, .how = clocked});
 }
 
-TEST(condition_cancelled_with_other_mutexes, "handlers of a cancelled wait own a recursive, errorcheck or adaptive mutex") {
+TEST(condition_cancelled_with_other_mutexes,
+     "handlers of a cancelled wait own a recursive, errorcheck or adaptive mutex") {
   static const int types[] = {PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ADAPTIVE_NP};
   for (int i = 0; i != 3; ++i) {
     struct cancelled one = {.all = WAITERS};
@@ -81,7 +85,9 @@ TEST(condition_cancelled_with_special_mutexes, "handlers of a cancelled wait own
     pthread_mutexattr_t attributes;
     struct cancelled one = {.all = WAITERS};
     EQUAL(pthread_mutexattr_init(&attributes), 0);
-    EQUAL(i == 0 ? pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST) : pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT), 0);
+    EQUAL(i == 0 ? pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST)
+                 : pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT),
+          0);
     EQUAL(pthread_mutex_init(&one.all.mutex, &attributes), 0);
     expect_cancelled(&one);
   }
@@ -108,7 +114,8 @@ TEST(condition_cancelled_asleep, "a thread that sleeps in a wait is woken to be 
   CHECK(join(thread) == PTHREAD_CANCELED);
 }
 
-TEST(condition_cancelled_waits_for_the_mutex, "handlers of a cancelled wait do not run before the thread has the mutex again") {
+TEST(condition_cancelled_waits_for_the_mutex,
+     "handlers of a cancelled wait do not run before the thread has the mutex again") {
   struct cancelled one = {.all = WAITERS};
   const pthread_t thread = start(waits, &one);
   lock_when_waiting(&one.all, 1);
@@ -120,7 +127,8 @@ TEST(condition_cancelled_waits_for_the_mutex, "handlers of a cancelled wait do n
   EQUAL(one.handled, 1);
 }
 
-TEST(condition_cancelled_keeps_the_mutex, "without a handler that unlocks it, the mutex stays locked after a cancelled wait") {
+TEST(condition_cancelled_keeps_the_mutex,
+     "without a handler that unlocks it, the mutex stays locked after a cancelled wait") {
   struct cancelled one = {.all = WAITERS, .keeps = true};
   const pthread_t thread = start(waits, &one);
   lock_when_waiting(&one.all, 1);
@@ -155,7 +163,8 @@ TEST(condition_pending_cancellation, "a cancellation that is pending when a thre
   expect_pending_acted_upon((struct cancelled){.all = WAITERS, .how = clocked});
 }
 
-TEST(condition_pending_cancellation_past_deadline, "a pending cancellation is acted upon also if the deadline has passed") {
+TEST(condition_pending_cancellation_past_deadline,
+     "a pending cancellation is acted upon also if the deadline has passed") {
   struct cancelled one = {.all = WAITERS};
   one.all.go = 1;
   expect_pending_acted_upon(one);
@@ -173,7 +182,8 @@ static void* waits_disabled(void* argument) {
   return NULL;
 }
 
-TEST(condition_cancellation_disabled, "a thread that has disabled cancellation goes on to wait, and is cancelled when it allows it") {
+TEST(condition_cancellation_disabled,
+     "a thread that has disabled cancellation goes on to wait, and is cancelled when it allows it") {
   struct waiters all = WAITERS;
   const pthread_t thread = start(waits_disabled, &all);
   lock_when_waiting(&all, 1);
@@ -200,7 +210,8 @@ static void* times_out_disabled(void* argument) {
   return NULL;
 }
 
-TEST(condition_cancellation_disabled_timeout, "with cancellation disabled, a pending one does not shorten a timed wait") {
+TEST(condition_cancellation_disabled_timeout,
+     "with cancellation disabled, a pending one does not shorten a timed wait") {
   struct waiters all = WAITERS;
   CHECK(join(start(times_out_disabled, &all)) == NULL);
 }

@@ -41,20 +41,24 @@ static void expect_no_signal_lost(bool cancel_first, bool outside) {
   }
 }
 
-TEST(condition_cancelled_takes_no_signal, "a cancelled waiter takes no signal if somebody else waits: cancelled, then signalled") {
+TEST(condition_cancelled_takes_no_signal,
+     "a cancelled waiter takes no signal if somebody else waits: cancelled, then signalled") {
   expect_no_signal_lost(true, false);
 }
 
-TEST(condition_cancelled_takes_no_signal_after, "a cancelled waiter takes no signal if somebody else waits: signalled, then cancelled") {
+TEST(condition_cancelled_takes_no_signal_after,
+     "a cancelled waiter takes no signal if somebody else waits: signalled, then cancelled") {
   expect_no_signal_lost(false, false);
 }
 
-TEST(condition_cancelled_takes_no_signal_outside, "a cancelled waiter takes no signal if somebody else waits: without the mutex") {
+TEST(condition_cancelled_takes_no_signal_outside,
+     "a cancelled waiter takes no signal if somebody else waits: without the mutex") {
   expect_no_signal_lost(true, true);
   expect_no_signal_lost(false, true);
 }
 
-TEST(condition_cancelled_in_the_middle, "those who are cancelled in the middle of the line leave the others where they are") {
+TEST(condition_cancelled_in_the_middle,
+     "those who are cancelled in the middle of the line leave the others where they are") {
   enum { count = 9 };
   pthread_t threads[count];
   for (int i = 0; i != count; ++i) {
@@ -72,7 +76,8 @@ TEST(condition_cancelled_in_the_middle, "those who are cancelled in the middle o
     if (i % 3 != 1) join(threads[i]);
 }
 
-TEST(condition_cancelled_all_at_once, "many can be cancelled at once: their handlers run one at a time, with the mutex") {
+TEST(condition_cancelled_all_at_once,
+     "many can be cancelled at once: their handlers run one at a time, with the mutex") {
   enum { count = 10 };
   pthread_t threads[count];
   for (int i = 0; i != count; ++i) threads[i] = start(waits_for_cancellation, NULL);
@@ -101,7 +106,8 @@ TEST(condition_broadcast_and_cancellation, "a broadcast among cancellations wake
   }
 }
 
-TEST(condition_cancelled_and_destroyed, "when all waiters have been cancelled and joined the condition's memory can be used for something else") {
+TEST(condition_cancelled_and_destroyed,
+     "when all waiters have been cancelled and joined the condition's memory can be used for something else") {
   for (int turn = 0; turn != 20; ++turn) {
     all = (struct waiters)WAITERS;
     const pthread_t thread = start(waits_for_cancellation, NULL);
@@ -154,7 +160,8 @@ static void* waits_with_a_key(void* unused) {
   return waits_in_nested_handlers(unused);
 }
 
-TEST(condition_cancelled_with_thread_specific_data, "destructors of thread-specific data run after the handlers of a cancelled wait") {
+TEST(condition_cancelled_with_thread_specific_data,
+     "destructors of thread-specific data run after the handlers of a cancelled wait") {
   EQUAL(pthread_key_create(&key, end), 0);
   const pthread_t thread = start(waits_with_a_key, NULL);
   lock_when_waiting(&all, 1);
@@ -203,7 +210,8 @@ static void* waits_and_tests(void* unused) {
   return unused;
 }
 
-TEST(condition_cancellation_is_not_forgotten, "a cancellation that does not end a wait, because a signal does, is still pending") {
+TEST(condition_cancellation_is_not_forgotten,
+     "a cancellation that does not end a wait, because a signal does, is still pending") {
   for (int turn = 0; turn != 30; ++turn) {
     all = (struct waiters)WAITERS;
     const pthread_t thread = start(waits_and_tests, NULL);

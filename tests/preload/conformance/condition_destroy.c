@@ -40,7 +40,8 @@ static void end(const pthread_t* started) {
   for (int i = 0; i != threads; ++i) join(started[i]);
 }
 
-TEST(condition_destroyed_after_broadcast, "a condition may be destroyed right after a broadcast, and its memory used for something else") {
+TEST(condition_destroyed_after_broadcast,
+     "a condition may be destroyed right after a broadcast, and its memory used for something else") {
   static pthread_cond_t condition;
   for (int turn = 0; turn != turns(40); ++turn) {
     pthread_t started[threads];
@@ -54,7 +55,8 @@ TEST(condition_destroyed_after_broadcast, "a condition may be destroyed right af
   }
 }
 
-TEST(condition_destroyed_with_the_mutex_held, "the same while the mutex is still held: destroying does not wait for those who want it") {
+TEST(condition_destroyed_with_the_mutex_held,
+     "the same while the mutex is still held: destroying does not wait for those who want it") {
   static pthread_cond_t condition;
   for (int turn = 0; turn != turns(40); ++turn) {
     pthread_t started[threads];
@@ -67,7 +69,8 @@ TEST(condition_destroyed_with_the_mutex_held, "the same while the mutex is still
   }
 }
 
-TEST(condition_destroyed_after_signals_to_all, "a condition may be destroyed when as many signals were sent as threads waited") {
+TEST(condition_destroyed_after_signals_to_all,
+     "a condition may be destroyed when as many signals were sent as threads waited") {
   static pthread_cond_t condition;
   for (int turn = 0; turn != turns(40); ++turn) {
     pthread_t started[threads];
@@ -80,7 +83,8 @@ TEST(condition_destroyed_after_signals_to_all, "a condition may be destroyed whe
   }
 }
 
-TEST(condition_unmapped_after_broadcast, "the memory of a condition that is destroyed right after a broadcast may be unmapped") {
+TEST(condition_unmapped_after_broadcast,
+     "the memory of a condition that is destroyed right after a broadcast may be unmapped") {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   for (int turn = 0; turn != turns(40); ++turn) {
     pthread_t started[threads];
@@ -123,7 +127,8 @@ TEST(condition_unmapped_at_a_deadline, "the same if those who wait may be timing
   }
 }
 
-TEST(condition_made_again_after_broadcast, "a condition may be made anew right after a broadcast, and used by others while the first still leave") {
+TEST(condition_made_again_after_broadcast,
+     "a condition may be made anew right after a broadcast, and used by others while the first still leave") {
   static pthread_cond_t condition;
   pthread_t before[threads], after[threads];
   begin(before, &condition, waits);
@@ -190,7 +195,8 @@ TEST(condition_on_the_stack, "a condition on a stack may go as soon as its only 
   join(server);
 }
 
-TEST(condition_shared_destroyed_after_broadcast, "a process-shared condition with a private mutex may be destroyed right after a broadcast") {
+TEST(condition_shared_destroyed_after_broadcast,
+     "a process-shared condition with a private mutex may be destroyed right after a broadcast") {
   pthread_condattr_t attributes;
   EQUAL(pthread_condattr_init(&attributes), 0);
   EQUAL(pthread_condattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED), 0);

@@ -1,4 +1,5 @@
-// Conditions: signals that are delivered to a thread that waits. Its handler runs, and the wait goes on, or returns 0 for no reason.
+// Conditions: signals that are delivered to a thread that waits. Its handler runs, and the wait goes on, or returns 0
+// for no reason.
 #include "condition_waiters.h"
 
 #include <stdatomic.h>
@@ -59,11 +60,17 @@ static void expect_undisturbed(void* (*function)(void*), int flags) {
   join(thread);
 }
 
-TEST(condition_wait_interrupted, "handlers run during pthread_cond_wait, which never returns EINTR") { expect_undisturbed(waits_to_go, 0); }
+TEST(condition_wait_interrupted, "handlers run during pthread_cond_wait, which never returns EINTR") {
+  expect_undisturbed(waits_to_go, 0);
+}
 
-TEST(condition_wait_interrupted_restart, "handlers with SA_RESTART run during pthread_cond_wait") { expect_undisturbed(waits_to_go, SA_RESTART); }
+TEST(condition_wait_interrupted_restart, "handlers with SA_RESTART run during pthread_cond_wait") {
+  expect_undisturbed(waits_to_go, SA_RESTART);
+}
 
-TEST(condition_timedwait_interrupted, "handlers run during pthread_cond_timedwait, which never returns EINTR") { expect_undisturbed(waits_until_go_timed, 0); }
+TEST(condition_timedwait_interrupted, "handlers run during pthread_cond_timedwait, which never returns EINTR") {
+  expect_undisturbed(waits_until_go_timed, 0);
+}
 
 TEST(condition_clockwait_interrupted, "handlers run during pthread_cond_clockwait, which never returns EINTR") {
   expect_undisturbed(waits_until_go_clocked, 0);
@@ -124,8 +131,7 @@ TEST(condition_signals_to_all, "interrupted waiters lose no signal and no broadc
   for (int i = 0; i != 4; ++i) {
     lock_when_waiting(&all, 4 - i);
     EQUAL(pthread_mutex_unlock(&all.mutex), 0);
-    for (int j = 0; j != 4; ++j)
-      pthread_kill(threads[j], SIGUSR1);  // who may have ended, but is not joined
+    for (int j = 0; j != 4; ++j) pthread_kill(threads[j], SIGUSR1);  // who may have ended, but is not joined
     EQUAL(pthread_mutex_lock(&all.mutex), 0);
     ++all.go;
     EQUAL(pthread_cond_signal(&all.condition), 0);
@@ -143,7 +149,8 @@ static void wait_inside(int number) {
   ++handled;
 }
 
-TEST(condition_handler_waits, "a handler that interrupts no lock of its own thread may itself wait on another condition") {
+TEST(condition_handler_waits,
+     "a handler that interrupts no lock of its own thread may itself wait on another condition") {
   install(wait_inside, 0);
   const pthread_t thread = start(waits_to_go, &all);
   lock_when_waiting(&all, 1);

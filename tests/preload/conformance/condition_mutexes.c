@@ -60,17 +60,25 @@ static void expect_working(pthread_mutex_t mutex) {
   EQUAL(pthread_mutex_destroy(&all.mutex), 0);
 }
 
-TEST(condition_with_normal_mutex, "conditions work with a mutex of the normal type") { expect_working(special(PTHREAD_MUTEX_NORMAL, PLAIN)); }
+TEST(condition_with_normal_mutex, "conditions work with a mutex of the normal type") {
+  expect_working(special(PTHREAD_MUTEX_NORMAL, PLAIN));
+}
 
 TEST(condition_with_recursive_mutex, "conditions work with a recursive mutex that is locked once") {
   expect_working(special(PTHREAD_MUTEX_RECURSIVE, PLAIN));
 }
 
-TEST(condition_with_errorcheck_mutex, "conditions work with an errorcheck mutex") { expect_working(special(PTHREAD_MUTEX_ERRORCHECK, PLAIN)); }
+TEST(condition_with_errorcheck_mutex, "conditions work with an errorcheck mutex") {
+  expect_working(special(PTHREAD_MUTEX_ERRORCHECK, PLAIN));
+}
 
-TEST(condition_with_adaptive_mutex, "conditions work with an adaptive mutex") { expect_working(special(PTHREAD_MUTEX_ADAPTIVE_NP, PLAIN)); }
+TEST(condition_with_adaptive_mutex, "conditions work with an adaptive mutex") {
+  expect_working(special(PTHREAD_MUTEX_ADAPTIVE_NP, PLAIN));
+}
 
-TEST(condition_with_robust_mutex, "conditions work with a robust mutex") { expect_working(special(PTHREAD_MUTEX_NORMAL, ROBUST)); }
+TEST(condition_with_robust_mutex, "conditions work with a robust mutex") {
+  expect_working(special(PTHREAD_MUTEX_NORMAL, ROBUST));
+}
 
 TEST(condition_with_inheriting_mutex, "conditions work with a mutex with priority inheritance") {
   expect_working(special(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED, PTHREAD_PROCESS_PRIVATE));
@@ -80,7 +88,8 @@ TEST(condition_with_shared_mutex, "a private condition works with a process-shar
   expect_working(special(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED, PTHREAD_PROCESS_SHARED));
 }
 
-TEST(condition_with_special_recursive_mutexes, "the same of recursive and errorcheck mutexes that are robust, inheriting or shared") {
+TEST(condition_with_special_recursive_mutexes,
+     "the same of recursive and errorcheck mutexes that are robust, inheriting or shared") {
   static const int types[] = {PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK};
   for (int i = 0; i != 2; ++i) {
     expect_working(special(types[i], ROBUST));
@@ -90,14 +99,16 @@ TEST(condition_with_special_recursive_mutexes, "the same of recursive and errorc
 }
 
 TEST(condition_shared_with_private_mutexes, "a process-shared condition works with private mutexes of every type") {
-  static const int types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ADAPTIVE_NP};
+  static const int types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK,
+                              PTHREAD_MUTEX_ADAPTIVE_NP};
   for (int i = 0; i != 4; ++i) {
     all.condition = shared_condition();
     expect_working(special(types[i], PLAIN));
   }
 }
 
-TEST(condition_shared_with_special_mutexes, "a process-shared condition works with robust, inheriting and shared mutexes") {
+TEST(condition_shared_with_special_mutexes,
+     "a process-shared condition works with robust, inheriting and shared mutexes") {
   all.condition = shared_condition();
   expect_working(special(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED, PTHREAD_PROCESS_SHARED));
   all.condition = shared_condition();
@@ -106,7 +117,8 @@ TEST(condition_shared_with_special_mutexes, "a process-shared condition works wi
   expect_working(special(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED, PTHREAD_PROCESS_SHARED));
 }
 
-TEST(condition_keeps_a_recursive_mutex_recursive, "after a wait a recursive mutex is locked once, and can be locked more often") {
+TEST(condition_keeps_a_recursive_mutex_recursive,
+     "after a wait a recursive mutex is locked once, and can be locked more often") {
   all.mutex = made(PTHREAD_MUTEX_RECURSIVE);
   const struct timespec past = deadline(CLOCK_REALTIME, -1);
   EQUAL(pthread_mutex_lock(&all.mutex), 0);
@@ -154,11 +166,13 @@ TEST(condition_needs_the_robust_mutex, "a wait with a robust mutex that the thre
   expect_refused(special(PTHREAD_MUTEX_NORMAL, ROBUST));
 }
 
-TEST(condition_needs_the_special_errorcheck_mutex, "a wait with a shared errorcheck mutex that the thread does not own is EPERM") {
+TEST(condition_needs_the_special_errorcheck_mutex,
+     "a wait with a shared errorcheck mutex that the thread does not own is EPERM") {
   expect_refused(special(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED, PTHREAD_PROCESS_SHARED));
 }
 
-TEST(condition_shared_needs_the_errorcheck_mutex, "a wait on a process-shared condition with an errorcheck mutex that the thread does not own is EPERM") {
+TEST(condition_shared_needs_the_errorcheck_mutex,
+     "a wait on a process-shared condition with an errorcheck mutex that the thread does not own is EPERM") {
   all.condition = shared_condition();
   waits_without_owning(&(pthread_mutex_t[]){special(PTHREAD_MUTEX_ERRORCHECK, PLAIN)}[0]);
 }
@@ -184,7 +198,8 @@ static void* waits_for_the_dead(void* deadlines) {
   EQUAL(pthread_mutex_lock(&all.mutex), 0);
   ++all.waiting;
   const struct timespec at = deadline(CLOCK_REALTIME, 60000);
-  const int result = deadlines != NULL ? pthread_cond_timedwait(&all.condition, &all.mutex, &at) : pthread_cond_wait(&all.condition, &all.mutex);
+  const int result = deadlines != NULL ? pthread_cond_timedwait(&all.condition, &all.mutex, &at)
+                                       : pthread_cond_wait(&all.condition, &all.mutex);
   if (result == EOWNERDEAD) EQUAL(pthread_mutex_unlock(&all.mutex), 0);  // as it is: nobody can have it any more
   return (void*)(long)result;
 }
@@ -200,7 +215,8 @@ static void expect_owner_dead(void* deadlines) {
   EQUAL(pthread_mutex_lock(&all.mutex), ENOTRECOVERABLE);
 }
 
-TEST(condition_robust_owner_dead, "a wait with a robust mutex whose owner died returns EOWNERDEAD, and ENOTRECOVERABLE if nobody repaired it") {
+TEST(condition_robust_owner_dead,
+     "a wait with a robust mutex whose owner died returns EOWNERDEAD, and ENOTRECOVERABLE if nobody repaired it") {
   expect_owner_dead(NULL);
 }
 
@@ -225,7 +241,8 @@ TEST(condition_robust_repaired, "who gets EOWNERDEAD from a wait has the mutex, 
   expect_working(all.mutex);
 }
 
-TEST(condition_robust_timeout_and_dead_owner, "a wait that times out while the owner of its robust mutex is dead returns EOWNERDEAD") {
+TEST(condition_robust_timeout_and_dead_owner,
+     "a wait that times out while the owner of its robust mutex is dead returns EOWNERDEAD") {
   all.mutex = special(PTHREAD_MUTEX_NORMAL, ROBUST);
   all.waiting = 0;
   EQUAL(pthread_mutex_lock(&all.mutex), 0);

@@ -39,7 +39,8 @@ static void wait_in_child_by_threads(void) {
   for (int i = 0; i != 2; ++i) join(threads[i]);
 }
 
-TEST(condition_shared_broadcast, "a broadcast reaches all threads of all processes that wait on a process-shared condition") {
+TEST(condition_shared_broadcast,
+     "a broadcast reaches all threads of all processes that wait on a process-shared condition") {
   make_shared(PTHREAD_MUTEX_STALLED);
   const pid_t one = in_child(wait_in_child_by_threads), other = in_child(wait_in_child_by_threads);
   const pthread_t thread = start(waits_to_go, shared);
@@ -203,7 +204,9 @@ TEST(condition_used_by_a_grandchild, "a condition works in the child of a child"
   use_private();
 }
 
-TEST(condition_first_used_in_a_child, "a condition that was never used before a fork works in the child") { ends_well(in_child(use_private)); }
+TEST(condition_first_used_in_a_child, "a condition that was never used before a fork works in the child") {
+  ends_well(in_child(use_private));
+}
 
 static void use_new_ones(void) {
   EQUAL(pthread_cond_init(&private.condition, NULL), 0);
@@ -212,7 +215,8 @@ static void use_new_ones(void) {
   EQUAL(pthread_cond_destroy(&private.condition), 0);
 }
 
-TEST(condition_waiters_during_a_fork, "those who wait in the parent go on to wait while it forks, and a child's conditions are its own") {
+TEST(condition_waiters_during_a_fork,
+     "those who wait in the parent go on to wait while it forks, and a child's conditions are its own") {
   pthread_t threads[3];
   for (int i = 0; i != 3; ++i) threads[i] = start(waits_to_go, &private);
   lock_when_waiting(&private, 3);

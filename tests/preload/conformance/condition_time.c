@@ -18,7 +18,8 @@ static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 
 static void expect_held(void) { EQUAL(pthread_mutex_trylock(&mutex), EBUSY); }
 
-TEST(condition_timedwait_times_out, "pthread_cond_timedwait returns ETIMEDOUT when its time has come, not before, and with the mutex held") {
+TEST(condition_timedwait_times_out,
+     "pthread_cond_timedwait returns ETIMEDOUT when its time has come, not before, and with the mutex held") {
   EQUAL(pthread_mutex_lock(&mutex), 0);
   for (int turn = 0; turn != 5; ++turn) {
     const struct timespec at = deadline(CLOCK_REALTIME, turn);
@@ -46,7 +47,8 @@ TEST(condition_timedwait_realtime_attribute, "a condition made with CLOCK_REALTI
   CHECK(has_passed(CLOCK_REALTIME, at));
 }
 
-TEST(condition_clockwait_has_its_own_clock, "pthread_cond_clockwait has the clock of its argument, whatever the condition's is") {
+TEST(condition_clockwait_has_its_own_clock,
+     "pthread_cond_clockwait has the clock of its argument, whatever the condition's is") {
   static const clockid_t clocks[] = {CLOCK_REALTIME, CLOCK_MONOTONIC};
   EQUAL(pthread_mutex_lock(&mutex), 0);
   for (int i = 0; i != 4; ++i) {
@@ -58,7 +60,8 @@ TEST(condition_clockwait_has_its_own_clock, "pthread_cond_clockwait has the cloc
   }
 }
 
-TEST(condition_clockwait_bad_clock, "pthread_cond_clockwait refuses other clocks with EINVAL, and the mutex stays held") {
+TEST(condition_clockwait_bad_clock,
+     "pthread_cond_clockwait refuses other clocks with EINVAL, and the mutex stays held") {
   EQUAL(pthread_mutex_lock(&mutex), 0);
   const struct timespec at = deadline(CLOCK_MONOTONIC, 60000);
   EQUAL(pthread_cond_clockwait(&condition, &mutex, CLOCK_PROCESS_CPUTIME_ID, &at), EINVAL);
@@ -141,7 +144,8 @@ TEST(condition_past_deadlines, "a deadline that has passed is ETIMEDOUT, however
   }
 }
 
-TEST(condition_past_deadline_releases_the_mutex, "a wait whose deadline has passed releases the mutex, and acquires it again") {
+TEST(condition_past_deadline_releases_the_mutex,
+     "a wait whose deadline has passed releases the mutex, and acquires it again") {
   EQUAL(pthread_mutex_lock(&mutex), 0);
   const pthread_t thread = start(enters, NULL);
   while (!entered) {
@@ -165,8 +169,9 @@ static void* waits_until(void* argument) {
   struct timed* const timed = argument;
   EQUAL(pthread_mutex_lock(&timed->all.mutex), 0);
   timed->all.waiting = 1;
-  const int result = timed->clock == -1 ? pthread_cond_timedwait(&timed->all.condition, &timed->all.mutex, &timed->at)
-                                        : pthread_cond_clockwait(&timed->all.condition, &timed->all.mutex, timed->clock, &timed->at);
+  const int result = timed->clock == -1
+                         ? pthread_cond_timedwait(&timed->all.condition, &timed->all.mutex, &timed->at)
+                         : pthread_cond_clockwait(&timed->all.condition, &timed->all.mutex, timed->clock, &timed->at);
   timed->all.returned = 1;
   EQUAL(pthread_mutex_unlock(&timed->all.mutex), 0);
   return (void*)(long)result;

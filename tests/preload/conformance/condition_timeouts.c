@@ -24,7 +24,8 @@ static void* waits_briefly(void* microseconds) {
   return (void*)(long)result;
 }
 
-TEST(condition_timeout_takes_no_signal, "of two who wait, one that times out as a signal comes leaves the signal to the other") {
+TEST(condition_timeout_takes_no_signal,
+     "of two who wait, one that times out as a signal comes leaves the signal to the other") {
   for (int turn = 0; turn != 60; ++turn) {
     all = (struct waiters)WAITERS;
     const pthread_t timed = start(waits_briefly, (void*)(long)(turn % 20 * 20)), other = start(waits_once, &all);
@@ -73,7 +74,8 @@ static void* takes(void* microseconds) {
   return NULL;
 }
 
-TEST(condition_timeouts_and_signals, "where waits time out and signals come all the time, everything that was announced is taken") {
+TEST(condition_timeouts_and_signals,
+     "where waits time out and signals come all the time, everything that was announced is taken") {
   enum { threads = 3, items = 300 };
   pthread_t takers[threads];
   for (int i = 0; i != threads; ++i) takers[i] = start(takes, (void*)(long)(20 + 150 * i));
@@ -91,7 +93,8 @@ TEST(condition_timeouts_and_signals, "where waits time out and signals come all 
   EQUAL(taken, items);
 }
 
-TEST(condition_timeouts_among_waiters, "those who leave from the middle of the line at their deadline leave the others where they are") {
+TEST(condition_timeouts_among_waiters,
+     "those who leave from the middle of the line at their deadline leave the others where they are") {
   enum { count = 9 };
   pthread_t threads[count];
   for (int i = 0; i != count; ++i) {
@@ -108,7 +111,8 @@ TEST(condition_timeouts_among_waiters, "those who leave from the middle of the l
     if (i % 3 != 1) join(threads[i]);
 }
 
-TEST(condition_timeouts_all_at_once, "many whose deadline is the same all time out, and the condition can be destroyed and used again") {
+TEST(condition_timeouts_all_at_once,
+     "many whose deadline is the same all time out, and the condition can be destroyed and used again") {
   for (int turn = 0; turn != 3; ++turn) {
     pthread_t threads[10];
     for (int i = 0; i != 10; ++i) threads[i] = start(waits_briefly, (void*)2000L);
@@ -128,7 +132,8 @@ TEST(condition_broadcast_at_the_deadline, "a broadcast at the deadline of some w
   for (int turn = 0; turn != 20; ++turn) {
     all = (struct waiters)WAITERS;
     pthread_t threads[6];
-    for (int i = 0; i != 6; ++i) threads[i] = i % 2 != 0 ? start(waits_briefly, (void*)(long)(turn * 30)) : start(waits_once, &all);
+    for (int i = 0; i != 6; ++i)
+      threads[i] = i % 2 != 0 ? start(waits_briefly, (void*)(long)(turn * 30)) : start(waits_once, &all);
     lock_when_waiting(&all, 6);
     EQUAL(pthread_cond_broadcast(&all.condition), 0);
     EQUAL(pthread_mutex_unlock(&all.mutex), 0);

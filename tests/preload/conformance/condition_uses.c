@@ -53,10 +53,18 @@ static void expect_all_consumed(int producers, int consumers, long count) {
   EQUAL(sum, producers * (count * (count + 1) / 2));
 }
 
-TEST(condition_queue_one_to_one, "a bounded queue with one producer and one consumer loses nothing") { expect_all_consumed(1, 1, turns(1000)); }
-TEST(condition_queue_many_to_one, "a bounded queue with several producers loses nothing") { expect_all_consumed(4, 1, turns(100)); }
-TEST(condition_queue_one_to_many, "a bounded queue with several consumers loses nothing") { expect_all_consumed(1, 4, turns(400)); }
-TEST(condition_queue_many_to_many, "a bounded queue with several of both loses nothing") { expect_all_consumed(4, 4, turns(100)); }
+TEST(condition_queue_one_to_one, "a bounded queue with one producer and one consumer loses nothing") {
+  expect_all_consumed(1, 1, turns(1000));
+}
+TEST(condition_queue_many_to_one, "a bounded queue with several producers loses nothing") {
+  expect_all_consumed(4, 1, turns(100));
+}
+TEST(condition_queue_one_to_many, "a bounded queue with several consumers loses nothing") {
+  expect_all_consumed(1, 4, turns(400));
+}
+TEST(condition_queue_many_to_many, "a bounded queue with several of both loses nothing") {
+  expect_all_consumed(4, 4, turns(100));
+}
 
 // --- a barrier that is used again and again ---
 
@@ -133,7 +141,8 @@ static void* writes(void* unused) {
   return unused;
 }
 
-TEST(condition_readers_and_writers, "a read-write lock made of a condition keeps writers from all others, and shows readers what was written") {
+TEST(condition_readers_and_writers,
+     "a read-write lock made of a condition keeps writers from all others, and shows readers what was written") {
   pthread_t threads[5];
   for (int i = 0; i != 5; ++i) threads[i] = start(i < 3 ? reads : writes, NULL);
   for (int i = 0; i != 5; ++i) join(threads[i]);

@@ -1,4 +1,5 @@
-// Threads that wait on one condition. They count themselves under the mutex: whoever has it, and reads that so many wait, knows them in line.
+// Threads that wait on one condition. They count themselves under the mutex: whoever has it, and reads that so many
+// wait, knows them in line.
 #pragma once
 
 #include "test.h"

@@ -52,11 +52,21 @@ static void passes_items() {
   EQUAL(sum, static_cast<long>(many) * (many + 1));
 }
 
-TEST(cpp_condition, "std::condition_variable hands items from producers to consumers") { passes_items<std::condition_variable, std::mutex>(); }
-TEST(cpp_condition_any, "std::condition_variable_any does, with a std::mutex") { passes_items<std::condition_variable_any, std::mutex>(); }
-TEST(cpp_condition_any_recursive, "with a std::recursive_mutex") { passes_items<std::condition_variable_any, std::recursive_mutex>(); }
-TEST(cpp_condition_any_timed, "with a std::timed_mutex") { passes_items<std::condition_variable_any, std::timed_mutex>(); }
-TEST(cpp_condition_any_shared, "with a std::shared_mutex, which is a read-write lock") { passes_items<std::condition_variable_any, std::shared_mutex>(); }
+TEST(cpp_condition, "std::condition_variable hands items from producers to consumers") {
+  passes_items<std::condition_variable, std::mutex>();
+}
+TEST(cpp_condition_any, "std::condition_variable_any does, with a std::mutex") {
+  passes_items<std::condition_variable_any, std::mutex>();
+}
+TEST(cpp_condition_any_recursive, "with a std::recursive_mutex") {
+  passes_items<std::condition_variable_any, std::recursive_mutex>();
+}
+TEST(cpp_condition_any_timed, "with a std::timed_mutex") {
+  passes_items<std::condition_variable_any, std::timed_mutex>();
+}
+TEST(cpp_condition_any_shared, "with a std::shared_mutex, which is a read-write lock") {
+  passes_items<std::condition_variable_any, std::shared_mutex>();
+}
 
 template <class Condition>
 static void gives_up() {
@@ -77,7 +87,9 @@ static void gives_up() {
   CHECK(held.owns_lock());
 }
 
-TEST(cpp_condition_gives_up, "std::condition_variable: wait_for and wait_until wait as long as told, by either clock") { gives_up<std::condition_variable>(); }
+TEST(cpp_condition_gives_up, "std::condition_variable: wait_for and wait_until wait as long as told, by either clock") {
+  gives_up<std::condition_variable>();
+}
 TEST(cpp_condition_any_gives_up, "the same of std::condition_variable_any") { gives_up<std::condition_variable_any>(); }
 
 template <class Condition>
@@ -102,7 +114,9 @@ static void wakes_all() {
   condition.notify_all();
 }
 
-TEST(cpp_condition_all, "std::condition_variable::notify_all wakes all, however they wait") { wakes_all<std::condition_variable>(); }
+TEST(cpp_condition_all, "std::condition_variable::notify_all wakes all, however they wait") {
+  wakes_all<std::condition_variable>();
+}
 TEST(cpp_condition_any_all, "the same of std::condition_variable_any") { wakes_all<std::condition_variable_any>(); }
 
 TEST(cpp_stop_token, "a stop request ends a wait on a std::condition_variable_any") {
@@ -152,7 +166,8 @@ TEST(cpp_notify_at_thread_exit, "std::notify_all_at_thread_exit unlocks and noti
   condition.wait(held, [&] { return ready; });
 }
 
-TEST(cpp_condition_freed, "a std::condition_variable may be destroyed when all are notified, though some have not yet returned") {
+TEST(cpp_condition_freed,
+     "a std::condition_variable may be destroyed when all are notified, though some have not yet returned") {
   for (long i = 0; i != turns(40); ++i) {
     std::mutex mutex;
     bool open = false;
@@ -187,9 +202,7 @@ TEST(cpp_call_once, "std::call_once runs once, again after an exception, while o
         };
         try {
           std::call_once(flag, attempt);
-        } catch (const std::runtime_error&) {
-          std::call_once(flag, attempt);
-        }
+        } catch (const std::runtime_error&) { std::call_once(flag, attempt); }
         EQUAL(completed, 1);
       });
   }
@@ -235,8 +248,14 @@ TEST(cpp_semaphore, "std::counting_semaphore and std::binary_semaphore, of futex
       threads.emplace_back([&] {
         for (long turn = 0; turn != turns(50); ++turn) {
           permits.acquire();
-          { const std::lock_guard held(mutex); CHECK(++inside <= 2); }
-          { const std::lock_guard held(mutex); --inside; }
+          {
+            const std::lock_guard held(mutex);
+            CHECK(++inside <= 2);
+          }
+          {
+            const std::lock_guard held(mutex);
+            --inside;
+          }
           permits.release();
         }
       });
@@ -257,7 +276,10 @@ TEST(cpp_latch_and_barrier, "std::latch and std::barrier work beside mutexes") {
       threads.emplace_back([&] {
         begun.arrive_and_wait();
         for (int turn = 0; turn != 5; ++turn) {
-          { const std::lock_guard held(mutex); ++count; }
+          {
+            const std::lock_guard held(mutex);
+            ++count;
+          }
           barrier.arrive_and_wait();
         }
       });

@@ -39,9 +39,15 @@ static void excludes() {
 TEST(cpp_mutex, "std::mutex lets one thread in at a time") { excludes<std::mutex>(); }
 TEST(cpp_recursive_mutex, "std::recursive_mutex lets one thread in at a time") { excludes<std::recursive_mutex>(); }
 TEST(cpp_timed_mutex, "std::timed_mutex lets one thread in at a time") { excludes<std::timed_mutex>(); }
-TEST(cpp_recursive_timed_mutex, "std::recursive_timed_mutex lets one thread in at a time") { excludes<std::recursive_timed_mutex>(); }
-TEST(cpp_shared_mutex, "std::shared_mutex, which is a read-write lock, lets one writer in at a time") { excludes<std::shared_mutex>(); }
-TEST(cpp_shared_timed_mutex, "std::shared_timed_mutex lets one writer in at a time") { excludes<std::shared_timed_mutex>(); }
+TEST(cpp_recursive_timed_mutex, "std::recursive_timed_mutex lets one thread in at a time") {
+  excludes<std::recursive_timed_mutex>();
+}
+TEST(cpp_shared_mutex, "std::shared_mutex, which is a read-write lock, lets one writer in at a time") {
+  excludes<std::shared_mutex>();
+}
+TEST(cpp_shared_timed_mutex, "std::shared_timed_mutex lets one writer in at a time") {
+  excludes<std::shared_timed_mutex>();
+}
 
 template <class Mutex>
 static bool free_for_others(Mutex& mutex) {
@@ -63,7 +69,9 @@ static void tries() {
   CHECK(free_for_others(mutex));
 }
 
-TEST(cpp_try_mutex, "std::mutex::try_lock takes a free mutex, and one that another thread has it does not") { tries<std::mutex>(); }
+TEST(cpp_try_mutex, "std::mutex::try_lock takes a free mutex, and one that another thread has it does not") {
+  tries<std::mutex>();
+}
 TEST(cpp_try_recursive_mutex, "the same of std::recursive_mutex") { tries<std::recursive_mutex>(); }
 TEST(cpp_try_timed_mutex, "the same of std::timed_mutex") { tries<std::timed_mutex>(); }
 TEST(cpp_try_recursive_timed_mutex, "the same of std::recursive_timed_mutex") { tries<std::recursive_timed_mutex>(); }
@@ -79,7 +87,9 @@ static void counts() {
   CHECK(free_for_others(mutex));
 }
 
-TEST(cpp_recursive_counts, "std::recursive_mutex is free when it was unlocked as often as it was locked") { counts<std::recursive_mutex>(); }
+TEST(cpp_recursive_counts, "std::recursive_mutex is free when it was unlocked as often as it was locked") {
+  counts<std::recursive_mutex>();
+}
 TEST(cpp_recursive_timed_counts, "the same of std::recursive_timed_mutex") { counts<std::recursive_timed_mutex>(); }
 
 template <class Mutex>
@@ -101,7 +111,10 @@ static void gives_up() {
   });
 }
 
-TEST(cpp_timed_gives_up, "std::timed_mutex: try_lock_for and try_lock_until wait as long as told, by either clock, and give up") { gives_up<std::timed_mutex>(); }
+TEST(cpp_timed_gives_up,
+     "std::timed_mutex: try_lock_for and try_lock_until wait as long as told, by either clock, and give up") {
+  gives_up<std::timed_mutex>();
+}
 TEST(cpp_recursive_timed_gives_up, "the same of std::recursive_timed_mutex") { gives_up<std::recursive_timed_mutex>(); }
 
 template <class Mutex>
@@ -119,7 +132,9 @@ static void gets_it() {
   mutex.unlock();
 }
 
-TEST(cpp_timed_gets_it, "std::timed_mutex: try_lock_for and try_lock_until get a mutex that is unlocked in time") { gets_it<std::timed_mutex>(); }
+TEST(cpp_timed_gets_it, "std::timed_mutex: try_lock_for and try_lock_until get a mutex that is unlocked in time") {
+  gets_it<std::timed_mutex>();
+}
 TEST(cpp_recursive_timed_gets_it, "the same of std::recursive_timed_mutex") { gets_it<std::recursive_timed_mutex>(); }
 
 TEST(cpp_lock_two, "std::lock takes two mutexes without a deadlock, in whichever order they are named") {
@@ -128,7 +143,8 @@ TEST(cpp_lock_two, "std::lock takes two mutexes without a deadlock, in whichever
   const long each = turns(200);
   let_all([&](int worker) {
     for (long turn = 0; turn != each; ++turn) {
-      std::unique_lock first(worker % 2 ? one : other, std::defer_lock), second(worker % 2 ? other : one, std::defer_lock);
+      std::unique_lock first(worker % 2 ? one : other, std::defer_lock),
+          second(worker % 2 ? other : one, std::defer_lock);
       std::lock(first, second);
       ++count;
     }
@@ -190,8 +206,7 @@ TEST(cpp_exception, "an exception unlocks what guards hold") {
       const std::scoped_lock held(mutex, recursive);
       const std::lock_guard again(recursive);
       throw std::runtime_error("on purpose");
-    } catch (const std::runtime_error&) {
-    }
+    } catch (const std::runtime_error&) {}
   }
   CHECK(free_for_others(mutex) && free_for_others(recursive));
 }
@@ -222,12 +237,14 @@ TEST(cpp_freed, "the last of several threads may delete an object with the mutex
   };
   for (long i = 0; i != turns(40); ++i) {
     auto* const object = new Object;
-    let_all([=](int) {
-      object->mutex.lock();
-      const bool last = --object->users == 0;
-      object->mutex.unlock();
-      if (last) delete object;
-    }, 3);
+    let_all(
+        [=](int) {
+          object->mutex.lock();
+          const bool last = --object->users == 0;
+          object->mutex.unlock();
+          if (last) delete object;
+        },
+        3);
   }
 }
 
@@ -245,7 +262,8 @@ struct LocksAtEnd {
 };
 static thread_local LocksAtEnd locks_at_end;
 
-TEST(cpp_thread_local, "the destructor of a thread_local object may lock, in a thread that has locked and in one that has not") {
+TEST(cpp_thread_local,
+     "the destructor of a thread_local object may lock, in a thread that has locked and in one that has not") {
   let_all([](int worker) {
     if (worker % 2) const std::lock_guard held(at_end);
     locks_at_end.used = 1;

@@ -17,27 +17,36 @@ static inline void make(int type, int protocol, int robust, int shared) {
   EQUAL(pthread_mutexattr_destroy(&attributes), 0);
 }
 
-static inline void make_type(int type) { make(type, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED, PTHREAD_PROCESS_PRIVATE); }
+static inline void make_type(int type) {
+  make(type, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED, PTHREAD_PROCESS_PRIVATE);
+}
 
-// Those whose relock is neither counted nor refused; then all that are replaced; then those, too, that are left to glibc.
-#define FOR_PLAIN_KINDS(name, requirement) \
-  static void name(void); \
+// Those whose relock is neither counted nor refused; then all that are replaced; then those, too, that are left to
+// glibc.
+#define FOR_PLAIN_KINDS(name, requirement)                                                                   \
+  static void name(void);                                                                                    \
   TEST(name##_default, "default mutex: " requirement) { EQUAL(pthread_mutex_init(mutex, NULL), 0), name(); } \
-  TEST(name##_normal, "normal mutex: " requirement) { make_type(PTHREAD_MUTEX_NORMAL), name(); } \
-  TEST(name##_adaptive, "adaptive mutex: " requirement) { make_type(PTHREAD_MUTEX_ADAPTIVE_NP), name(); } \
+  TEST(name##_normal, "normal mutex: " requirement) { make_type(PTHREAD_MUTEX_NORMAL), name(); }             \
+  TEST(name##_adaptive, "adaptive mutex: " requirement) { make_type(PTHREAD_MUTEX_ADAPTIVE_NP), name(); }    \
   static void name(void)
 
-#define FOR_EACH_KIND(name, requirement) \
-  static void name(void); \
-  TEST(name##_recursive, "recursive mutex: " requirement) { make_type(PTHREAD_MUTEX_RECURSIVE), name(); } \
+#define FOR_EACH_KIND(name, requirement)                                                                     \
+  static void name(void);                                                                                    \
+  TEST(name##_recursive, "recursive mutex: " requirement) { make_type(PTHREAD_MUTEX_RECURSIVE), name(); }    \
   TEST(name##_errorcheck, "errorcheck mutex: " requirement) { make_type(PTHREAD_MUTEX_ERRORCHECK), name(); } \
   FOR_PLAIN_KINDS(name, requirement)
 
-#define FOR_EVERY_MUTEX(name, requirement) \
-  static void name(void); \
-  TEST(name##_robust, "robust mutex: " requirement) { make(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST, PTHREAD_PROCESS_PRIVATE), name(); } \
-  TEST(name##_inherit, "PTHREAD_PRIO_INHERIT: " requirement) { make(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED, PTHREAD_PROCESS_PRIVATE), name(); } \
-  TEST(name##_shared, "process-shared mutex: " requirement) { make(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED, PTHREAD_PROCESS_SHARED), name(); } \
+#define FOR_EVERY_MUTEX(name, requirement)                                                                    \
+  static void name(void);                                                                                     \
+  TEST(name##_robust, "robust mutex: " requirement) {                                                         \
+    make(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST, PTHREAD_PROCESS_PRIVATE), name();     \
+  }                                                                                                           \
+  TEST(name##_inherit, "PTHREAD_PRIO_INHERIT: " requirement) {                                                \
+    make(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED, PTHREAD_PROCESS_PRIVATE), name(); \
+  }                                                                                                           \
+  TEST(name##_shared, "process-shared mutex: " requirement) {                                                 \
+    make(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED, PTHREAD_PROCESS_SHARED), name();     \
+  }                                                                                                           \
   FOR_EACH_KIND(name, requirement)
 
 // --- what threads do with it; each returns what its call returned ---

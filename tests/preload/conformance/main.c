@@ -7,7 +7,7 @@
 #include <dirent.h>
 
 enum { patience = 60, more_patience = 120 };  // seconds, after which SIGALRM ends a test
-enum { too_many = 10 };                        // if so many hang, no others begin
+enum { too_many = 10 };                       // if so many hang, no others begin
 
 static struct test* tests;
 

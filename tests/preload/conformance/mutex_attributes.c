@@ -17,7 +17,8 @@ TEST(attributes_defaults, "new attributes have the default type, are private and
 }
 
 TEST(attributes_type, "a type that was set is read back, and an unknown one is EINVAL and changes nothing") {
-  const int types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ADAPTIVE_NP};
+  const int types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK,
+                       PTHREAD_MUTEX_ADAPTIVE_NP};
   EQUAL(pthread_mutexattr_init(&attributes), 0);
   for (int i = 0; i != 4; ++i) {
     int value = -1;
@@ -54,7 +55,8 @@ TEST(attributes_set, "what was set is read back: shared, robust, the protocol, t
   EQUAL(value, 7);
 }
 
-TEST(attributes_later_changes, "changes of the attributes, and their end, do not affect a mutex that was made with them") {
+TEST(attributes_later_changes,
+     "changes of the attributes, and their end, do not affect a mutex that was made with them") {
   EQUAL(pthread_mutexattr_init(&attributes), 0);
   EQUAL(pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE), 0);
   EQUAL(pthread_mutex_init(mutex, &attributes), 0);
@@ -82,7 +84,8 @@ FOR_EACH_KIND(attributes_no_ceiling, "a mutex without a ceiling has none to get 
   EQUAL(pthread_mutex_getprioceiling(mutex, &ceiling), EINVAL);
 }
 
-FOR_EACH_KIND(attributes_not_robust, "pthread_mutex_consistent says EINVAL of a mutex that is not robust, and changes nothing") {
+FOR_EACH_KIND(attributes_not_robust,
+              "pthread_mutex_consistent says EINVAL of a mutex that is not robust, and changes nothing") {
   EQUAL(pthread_mutex_consistent(mutex), EINVAL);
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(pthread_mutex_consistent(mutex), EINVAL);

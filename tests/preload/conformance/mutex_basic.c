@@ -91,7 +91,8 @@ FOR_EACH_KIND(mutex_synchronises, "an owner sees all that owners before it have 
   EQUAL(words[63], 3 * each);
 }
 
-FOR_EVERY_MUTEX(mutex_lock_blocks, "pthread_mutex_lock blocks while another thread has it, and returns with it when it is unlocked") {
+FOR_EVERY_MUTEX(mutex_lock_blocks,
+                "pthread_mutex_lock blocks while another thread has it, and returns with it when it is unlocked") {
   int passed = 0;
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t thread = start(passes, &passed);
@@ -116,7 +117,8 @@ FOR_EACH_KIND(mutex_many_waiters, "all who wait get it at last") {
   EQUAL(pthread_mutex_destroy(mutex), 0);
 }
 
-FOR_EVERY_MUTEX(mutex_try, "pthread_mutex_trylock takes it if it is free, and says EBUSY at once if another thread has it") {
+FOR_EVERY_MUTEX(mutex_try,
+                "pthread_mutex_trylock takes it if it is free, and says EBUSY at once if another thread has it") {
   EQUAL(result_of(tries, NULL), 0);
   EQUAL(pthread_mutex_trylock(mutex), 0);
   EQUAL(result_of(tries, NULL), EBUSY);
@@ -151,7 +153,9 @@ static void* passes_and_unmaps(void* announced) {
   return NULL;
 }
 
-FOR_EACH_KIND(mutex_freed_by_the_next_owner, "its memory may be unmapped when the next owner has unlocked it: nobody looks at it then, in the midst of unlock") {
+FOR_EACH_KIND(
+    mutex_freed_by_the_next_owner,
+    "its memory may be unmapped when the next owner has unlocked it: nobody looks at it then, in the midst of unlock") {
   for (long i = 0; i != turns(40); ++i) {
     to_own_page(&first_mutex);
     EQUAL(pthread_mutex_lock(mutex), 0);
@@ -170,7 +174,9 @@ static void* last_unmaps(void* left) {
   return NULL;
 }
 
-FOR_EACH_KIND(mutex_freed_with_its_object, "the last user of an object frees it and the mutex inside: a count that the mutex protects tells who that is") {
+FOR_EACH_KIND(
+    mutex_freed_with_its_object,
+    "the last user of an object frees it and the mutex inside: a count that the mutex protects tells who that is") {
   for (long i = 0; i != turns(40); ++i) {
     int left = 3;
     pthread_t threads[3];
@@ -181,7 +187,11 @@ FOR_EACH_KIND(mutex_freed_with_its_object, "the last user of an object frees it 
 }
 
 FOR_EACH_KIND(mutex_keeps_to_itself, "nothing is written beside it, whatever happens to it") {
-  struct { unsigned long before; pthread_mutex_t one; unsigned long after; } guarded = {~0ul / 3, *mutex, ~0ul / 5};
+  struct {
+    unsigned long before;
+    pthread_mutex_t one;
+    unsigned long after;
+  } guarded = {~0ul / 3, *mutex, ~0ul / 5};
   mutex = &guarded.one;
   EQUAL(pthread_mutex_lock(mutex), 0);
   struct timespec past = deadline(CLOCK_REALTIME, -1);

@@ -21,7 +21,8 @@ static void interrupt(pthread_t thread) {
   while (handled == before) nap(0);
 }
 
-FOR_EVERY_MUTEX(mutex_lock_interrupted, "a signal handler that runs does not end pthread_mutex_lock: it waits on, and never says EINTR") {
+FOR_EVERY_MUTEX(mutex_lock_interrupted,
+                "a signal handler that runs does not end pthread_mutex_lock: it waits on, and never says EINTR") {
   handle_signals(0);
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t thread = start(passes, NULL);
@@ -32,7 +33,8 @@ FOR_EVERY_MUTEX(mutex_lock_interrupted, "a signal handler that runs does not end
   EQUAL((long)join(thread), 0);
 }
 
-FOR_EACH_KIND(mutex_timed_interrupted, "a signal handler that runs does not end a timed lock: it waits until its deadline") {
+FOR_EACH_KIND(mutex_timed_interrupted,
+              "a signal handler that runs does not end a timed lock: it waits until its deadline") {
   handle_signals(SA_RESTART);
   EQUAL(pthread_mutex_lock(mutex), 0);
   struct timespec soon = deadline(CLOCK_REALTIME, 30);
@@ -43,7 +45,8 @@ FOR_EACH_KIND(mutex_timed_interrupted, "a signal handler that runs does not end 
   CHECK(has_passed(CLOCK_REALTIME, soon));
 }
 
-FOR_EACH_KIND(mutex_timed_interrupted_in_time, "a timed lock that signals interrupted gets the mutex when it is unlocked") {
+FOR_EACH_KIND(mutex_timed_interrupted_in_time,
+              "a timed lock that signals interrupted gets the mutex when it is unlocked") {
   handle_signals(0);
   EQUAL(pthread_mutex_lock(mutex), 0);
   struct timespec later = deadline(CLOCK_REALTIME, 60000);
@@ -61,7 +64,8 @@ static void post(int number) {
   sem_post(&asked);
 }
 
-FOR_EACH_KIND(mutex_handler_posts, "a handler in a thread that waits for a mutex may post a semaphore, and the owner waits for that") {
+FOR_EACH_KIND(mutex_handler_posts,
+              "a handler in a thread that waits for a mutex may post a semaphore, and the owner waits for that") {
   struct sigaction action = {.sa_handler = post};
   EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
   EQUAL(sem_init(&asked, 0, 0), 0);
@@ -116,9 +120,13 @@ static void cancel_while_it_waits(struct timespec* at) {
   EQUAL(pthread_mutex_trylock(mutex), 0);
 }
 
-FOR_EVERY_MUTEX(mutex_cancelled_while_waiting, "a thread that is cancelled while it waits for it gets it all the same") { cancel_while_it_waits(NULL); }
+FOR_EVERY_MUTEX(mutex_cancelled_while_waiting,
+                "a thread that is cancelled while it waits for it gets it all the same") {
+  cancel_while_it_waits(NULL);
+}
 
-FOR_EACH_KIND(mutex_cancelled_in_timed_lock, "a thread that is cancelled during a timed lock gets the mutex all the same") {
+FOR_EACH_KIND(mutex_cancelled_in_timed_lock,
+              "a thread that is cancelled during a timed lock gets the mutex all the same") {
   struct timespec later = deadline(CLOCK_REALTIME, 60000);
   cancel_while_it_waits(&later);
 }
@@ -140,9 +148,14 @@ static void cancel_anywhere(struct timespec* at) {
   EQUAL(pthread_mutex_trylock(mutex), 0);
 }
 
-FOR_EACH_KIND(mutex_cancelled_anywhere, "a waiter with PTHREAD_CANCEL_ASYNCHRONOUS vanishes when it is cancelled, and nobody else notices") { cancel_anywhere(NULL); }
+FOR_EACH_KIND(mutex_cancelled_anywhere,
+              "a waiter with PTHREAD_CANCEL_ASYNCHRONOUS vanishes when it is cancelled, and nobody else notices") {
+  cancel_anywhere(NULL);
+}
 
-FOR_EACH_KIND(mutex_cancelled_anywhere_timed, "a timed waiter with PTHREAD_CANCEL_ASYNCHRONOUS vanishes when it is cancelled, and nobody else notices") {
+FOR_EACH_KIND(
+    mutex_cancelled_anywhere_timed,
+    "a timed waiter with PTHREAD_CANCEL_ASYNCHRONOUS vanishes when it is cancelled, and nobody else notices") {
   struct timespec later = deadline(CLOCK_REALTIME, 60000);
   cancel_anywhere(&later);
 }
@@ -161,7 +174,8 @@ static void* cancelled_as_owner(void* unused) {
   return unused;
 }
 
-FOR_EACH_KIND(mutex_unlocked_by_cleanup, "an owner that is cancelled unlocks in a cleanup handler, and whoever waits gets it") {
+FOR_EACH_KIND(mutex_unlocked_by_cleanup,
+              "an owner that is cancelled unlocks in a cleanup handler, and whoever waits gets it") {
   const pthread_t thread = start(cancelled_as_owner, NULL);
   until_blocked(1);
   const pthread_t other = start(passes, NULL);

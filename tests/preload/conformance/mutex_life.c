@@ -53,7 +53,9 @@ TEST(mutex_initialiser_unused, "a mutex that was initialised statically, and nev
   EQUAL(pthread_mutex_destroy(&adaptive), 0);
 }
 
-FOR_EVERY_MUTEX(mutex_unused, "a mutex that was never used can be destroyed") { EQUAL(pthread_mutex_destroy(mutex), 0); }
+FOR_EVERY_MUTEX(mutex_unused, "a mutex that was never used can be destroyed") {
+  EQUAL(pthread_mutex_destroy(mutex), 0);
+}
 
 FOR_EACH_KIND(mutex_destroyed_locked, "to destroy a locked mutex is EBUSY, and changes nothing, whoever has it") {
   EQUAL(pthread_mutex_lock(mutex), 0);
@@ -68,7 +70,8 @@ static void* destroys(void* unused) {
   return (void*)(long)pthread_mutex_destroy(mutex);
 }
 
-FOR_EACH_KIND(mutex_destroyed_by_another, "to destroy a mutex that another thread has is EBUSY; when it is unlocked any thread may") {
+FOR_EACH_KIND(mutex_destroyed_by_another,
+              "to destroy a mutex that another thread has is EBUSY; when it is unlocked any thread may") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(result_of(destroys, NULL), EBUSY);
   EQUAL(pthread_mutex_unlock(mutex), 0);
@@ -86,7 +89,8 @@ static void* waits_on_condition(void* unused) {
   return unused;
 }
 
-FOR_EACH_KIND(mutex_destroyed_under_condition, "to destroy a mutex with which a thread waits on a condition is EBUSY, and changes nothing") {
+FOR_EACH_KIND(mutex_destroyed_under_condition,
+              "to destroy a mutex with which a thread waits on a condition is EBUSY, and changes nothing") {
   const pthread_t thread = start(waits_on_condition, NULL);
   until_blocked(1);
   EQUAL(pthread_mutex_destroy(mutex), EBUSY);
@@ -98,7 +102,8 @@ FOR_EACH_KIND(mutex_destroyed_under_condition, "to destroy a mutex with which a 
   EQUAL(pthread_mutex_destroy(mutex), 0);
 }
 
-FOR_EACH_KIND(mutex_destroyed_after_contention, "an unlocked mutex can be destroyed, when others waited for it and some gave up") {
+FOR_EACH_KIND(mutex_destroyed_after_contention,
+              "an unlocked mutex can be destroyed, when others waited for it and some gave up") {
   struct timespec past = {1, 0};
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t thread = start(passes, NULL);
@@ -109,7 +114,9 @@ FOR_EACH_KIND(mutex_destroyed_after_contention, "an unlocked mutex can be destro
   EQUAL(pthread_mutex_destroy(mutex), 0);
 }
 
-FOR_EACH_KIND(mutex_destroyed_at_once, "the one who got it and unlocked it may destroy it at once, while the owner before is still inside of unlock") {
+FOR_EACH_KIND(
+    mutex_destroyed_at_once,
+    "the one who got it and unlocked it may destroy it at once, while the owner before is still inside of unlock") {
   const pthread_mutex_t unused = *mutex;
   for (long i = 0; i != turns(40); ++i) {
     *mutex = unused;
@@ -164,8 +171,8 @@ TEST(mutex_init_overwrites, "pthread_mutex_init makes a mutex of whatever is in 
 
 TEST(mutex_zeroed, "zeroed memory is an unlocked mutex, as PTHREAD_MUTEX_INITIALIZER makes it: calloc, mmap, statics") {
   static pthread_mutex_t in_bss;
-  pthread_mutex_t* const places[] = {
-      &in_bss, calloc(1, sizeof *mutex), mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)};
+  pthread_mutex_t* const places[] = {&in_bss, calloc(1, sizeof *mutex),
+                                     mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)};
   for (int i = 0; i != 3; ++i) {
     mutex = places[i];
     EQUAL(pthread_mutex_lock(mutex), 0);

@@ -64,11 +64,13 @@ static long priority_of(pid_t thread) {
   FILE* const file = fopen(path, "r");
   CHECK(file && fgets(text, sizeof text, file));
   fclose(file);
-  CHECK(sscanf(strrchr(text, ')') + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %ld", &priority) == 1);
+  CHECK(sscanf(strrchr(text, ')') + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %ld", &priority) ==
+        1);
   return priority;
 }
 
-TEST(inherit_raises, "while a thread of high priority waits for a mutex with PTHREAD_PRIO_INHERIT, the owner has that priority") {
+TEST(inherit_raises,
+     "while a thread of high priority waits for a mutex with PTHREAD_PRIO_INHERIT, the owner has that priority") {
   pthread_attr_t urgent;
   pthread_t thread;
   const struct sched_param parameters = {.sched_priority = 3};
@@ -99,7 +101,8 @@ static void make_protect(int ceiling) {
 // Only threads with a real-time priority can be raised to a ceiling.
 static void get_priority(int priority) {
   const struct sched_param parameters = {.sched_priority = priority};
-  if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) != 0) SKIP("not allowed to have a real-time priority");
+  if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) != 0)
+    SKIP("not allowed to have a real-time priority");
 }
 
 TEST(protect_ceiling, "a mutex with PTHREAD_PRIO_PROTECT has the ceiling that it was given") {

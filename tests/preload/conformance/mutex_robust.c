@@ -3,7 +3,9 @@
 
 static void make_robust(int type) { make(type, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST, PTHREAD_PROCESS_PRIVATE); }
 
-TEST(robust_owner_dead, "who locks a robust mutex whose owner has ended gets it, and is told EOWNERDEAD; made consistent it is as before") {
+TEST(
+    robust_owner_dead,
+    "who locks a robust mutex whose owner has ended gets it, and is told EOWNERDEAD; made consistent it is as before") {
   make_robust(PTHREAD_MUTEX_NORMAL);
   join(start(locks_and_ends, NULL));
   EQUAL(pthread_mutex_lock(mutex), EOWNERDEAD);
@@ -63,7 +65,9 @@ TEST(robust_owner_dies_while_others_wait, "who waits for a robust mutex when its
   EQUAL((long)join(heir), EOWNERDEAD);
 }
 
-TEST(robust_not_recoverable, "a robust mutex that is unlocked without being made consistent is ENOTRECOVERABLE for ever, until it is initialised again") {
+TEST(
+    robust_not_recoverable,
+    "a robust mutex that is unlocked without being made consistent is ENOTRECOVERABLE for ever, until it is initialised again") {
   make_robust(PTHREAD_MUTEX_NORMAL);
   join(start(locks_and_ends, NULL));
   EQUAL(pthread_mutex_lock(mutex), EOWNERDEAD);
@@ -109,7 +113,8 @@ static void* ends_with_both(void* unused) {
   return unused;
 }
 
-TEST(robust_beside_stalled, "a thread that ends with both leaves the robust mutex to others, and the other one locked") {
+TEST(robust_beside_stalled,
+     "a thread that ends with both leaves the robust mutex to others, and the other one locked") {
   make_robust(PTHREAD_MUTEX_NORMAL);
   join(start(ends_with_both, NULL));
   EQUAL(pthread_mutex_lock(mutex), EOWNERDEAD);

@@ -76,7 +76,8 @@ TEST(shared_errorcheck, "a process-shared errorcheck mutex that one process has 
 
 static void lock_and_end(void) { EQUAL(pthread_mutex_lock(mutex), 0); }
 
-TEST(shared_robust, "a process that ends with a robust process-shared mutex leaves it to the next one, with EOWNERDEAD") {
+TEST(shared_robust,
+     "a process that ends with a robust process-shared mutex leaves it to the next one, with EOWNERDEAD") {
   make_shared(PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST);
   ends_well(in_child(lock_and_end));
   EQUAL(pthread_mutex_lock(mutex), EOWNERDEAD);
@@ -91,7 +92,8 @@ static void lock_and_be_killed(void) {
   for (;;) pause();
 }
 
-TEST(shared_robust_killed, "a process that is killed with a robust process-shared mutex leaves it to who waits, with EOWNERDEAD") {
+TEST(shared_robust_killed,
+     "a process that is killed with a robust process-shared mutex leaves it to who waits, with EOWNERDEAD") {
   make_shared(PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST);
   const pid_t child = in_child(lock_and_be_killed);
   while (*(volatile long*)&shared->count == 0) nap(0);
@@ -115,7 +117,8 @@ static void* increments_under_both(void* times) {
 }
 
 static void increment_by_threads(void) {
-  const pthread_t one = start(increments_under_both, (void*)turns(100)), other = start(increments_under_both, (void*)turns(100));
+  const pthread_t one = start(increments_under_both, (void*)turns(100)),
+                  other = start(increments_under_both, (void*)turns(100));
   join(one);
   join(other);
 }

@@ -13,28 +13,32 @@ FOR_EVERY_MUTEX(mutex_timed_free, "a timed lock takes a free mutex, though the d
   EQUAL(result_of(tries, NULL), EBUSY);
 }
 
-FOR_EACH_KIND(mutex_clocked_free, "pthread_mutex_clocklock with CLOCK_MONOTONIC takes a free mutex, though the deadline has passed") {
+FOR_EACH_KIND(mutex_clocked_free,
+              "pthread_mutex_clocklock with CLOCK_MONOTONIC takes a free mutex, though the deadline has passed") {
   const struct timespec past = deadline(CLOCK_MONOTONIC, -1000);
   EQUAL(pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &past), 0);
   EQUAL(result_of(tries, NULL), EBUSY);
   EQUAL(pthread_mutex_unlock(mutex), 0);
 }
 
-FOR_EVERY_MUTEX(mutex_timed_past, "a timed lock whose deadline has passed says ETIMEDOUT if another thread has the mutex") {
+FOR_EVERY_MUTEX(mutex_timed_past,
+                "a timed lock whose deadline has passed says ETIMEDOUT if another thread has the mutex") {
   struct timespec past = deadline(CLOCK_REALTIME, -1), long_ago = {1, 0};
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(result_of(locks_until, &past), ETIMEDOUT);
   EQUAL(result_of(locks_until, &long_ago), ETIMEDOUT);
 }
 
-FOR_EACH_KIND(mutex_timed_before_the_epoch, "a timed lock with a negative tv_sec says ETIMEDOUT if another thread has the mutex") {
+FOR_EACH_KIND(mutex_timed_before_the_epoch,
+              "a timed lock with a negative tv_sec says ETIMEDOUT if another thread has the mutex") {
   struct timespec before = {-1, 0}, long_before = {LONG_MIN, 999999999};
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(result_of(locks_until, &before), ETIMEDOUT);
   EQUAL(result_of(locks_until, &long_before), ETIMEDOUT);
 }
 
-FOR_EVERY_MUTEX(mutex_timed_waits, "pthread_mutex_timedlock says ETIMEDOUT at the deadline by CLOCK_REALTIME, and not before") {
+FOR_EVERY_MUTEX(mutex_timed_waits,
+                "pthread_mutex_timedlock says ETIMEDOUT at the deadline by CLOCK_REALTIME, and not before") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   struct timespec soon = deadline(CLOCK_REALTIME, 15);
   EQUAL(result_of(locks_until, &soon), ETIMEDOUT);
@@ -58,16 +62,19 @@ static void* waits_by_clock(void* how) {
   return clocklocks(how);
 }
 
-FOR_EACH_KIND(mutex_clocked_waits_realtime, "pthread_mutex_clocklock says ETIMEDOUT at the deadline by CLOCK_REALTIME, and not before") {
+FOR_EACH_KIND(mutex_clocked_waits_realtime,
+              "pthread_mutex_clocklock says ETIMEDOUT at the deadline by CLOCK_REALTIME, and not before") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   struct clocked soon = {CLOCK_REALTIME, deadline(CLOCK_REALTIME, 15)};
   EQUAL(result_of(clocklocks, &soon), ETIMEDOUT);
   CHECK(has_passed(CLOCK_REALTIME, soon.at));
 }
 
-FOR_EACH_KIND(mutex_clocked_waits_monotonic, "pthread_mutex_clocklock says ETIMEDOUT at the deadline by CLOCK_MONOTONIC, and not before") {
+FOR_EACH_KIND(mutex_clocked_waits_monotonic,
+              "pthread_mutex_clocklock says ETIMEDOUT at the deadline by CLOCK_MONOTONIC, and not before") {
   EQUAL(pthread_mutex_lock(mutex), 0);
-  struct clocked soon = {CLOCK_MONOTONIC, deadline(CLOCK_MONOTONIC, 15)}, past = {CLOCK_MONOTONIC, {0, 1}}, before = {CLOCK_MONOTONIC, {-1, 1}};
+  struct clocked soon = {CLOCK_MONOTONIC, deadline(CLOCK_MONOTONIC, 15)}, past = {CLOCK_MONOTONIC, {0, 1}},
+                 before = {CLOCK_MONOTONIC, {-1, 1}};
   EQUAL(result_of(clocklocks, &soon), ETIMEDOUT);
   CHECK(has_passed(CLOCK_MONOTONIC, soon.at));
   EQUAL(result_of(clocklocks, &past), ETIMEDOUT);
@@ -85,10 +92,13 @@ FOR_EACH_KIND(mutex_timed_in_time, "timed locks return with the mutex if it is u
   EQUAL((long)join(other), 0);
 }
 
-FOR_EACH_KIND(mutex_timed_almost_for_ever, "a timed lock waits, though its deadline in nanoseconds is more than a number can hold") {
-  struct clocked far[] = {{CLOCK_MONOTONIC, {LONG_MAX, 999999999}}, {CLOCK_REALTIME, {LONG_MAX, 999999999}},
+FOR_EACH_KIND(mutex_timed_almost_for_ever,
+              "a timed lock waits, though its deadline in nanoseconds is more than a number can hold") {
+  struct clocked far[] = {{CLOCK_MONOTONIC, {LONG_MAX, 999999999}},
+                          {CLOCK_REALTIME, {LONG_MAX, 999999999}},
                           // Times 10^9: just over 2^64.
-                          {CLOCK_MONOTONIC, {18446744074, 0}},      {CLOCK_REALTIME, {18446744074, 0}}};
+                          {CLOCK_MONOTONIC, {18446744074, 0}},
+                          {CLOCK_REALTIME, {18446744074, 0}}};
   pthread_t threads[4];
   EQUAL(pthread_mutex_lock(mutex), 0);
   for (int i = 0; i != 4; ++i) threads[i] = start(waits_by_clock, &far[i]);
@@ -98,7 +108,8 @@ FOR_EACH_KIND(mutex_timed_almost_for_ever, "a timed lock waits, though its deadl
   for (int i = 0; i != 4; ++i) EQUAL((long)join(threads[i]), 0);
 }
 
-FOR_EVERY_MUTEX(mutex_timed_invalid, "a timed lock that would block says EINVAL if tv_nsec is not from 0 to 999999999") {
+FOR_EVERY_MUTEX(mutex_timed_invalid,
+                "a timed lock that would block says EINVAL if tv_nsec is not from 0 to 999999999") {
   struct timespec negative = {0, -1}, large = {0, 1000000000}, later = deadline(CLOCK_REALTIME, 60000);
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(result_of(locks_until, &negative), EINVAL);
@@ -115,18 +126,24 @@ FOR_EACH_KIND(mutex_timed_invalid_but_free, "a timed lock takes a free mutex, wh
   EQUAL(pthread_mutex_unlock(mutex), 0);
 }
 
-FOR_EACH_KIND(mutex_clocked_invalid, "pthread_mutex_clocklock that would block says EINVAL if tv_nsec is not from 0 to 999999999") {
-  struct clocked negative = {CLOCK_MONOTONIC, {0, -1}}, large = {CLOCK_MONOTONIC, {60, 1000000000}}, real = {CLOCK_REALTIME, {0, 1000000000}};
+FOR_EACH_KIND(mutex_clocked_invalid,
+              "pthread_mutex_clocklock that would block says EINVAL if tv_nsec is not from 0 to 999999999") {
+  struct clocked negative = {CLOCK_MONOTONIC, {0, -1}}, large = {CLOCK_MONOTONIC, {60, 1000000000}},
+                 real = {CLOCK_REALTIME, {0, 1000000000}};
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(result_of(clocklocks, &negative), EINVAL);
   EQUAL(result_of(clocklocks, &large), EINVAL);
   EQUAL(result_of(clocklocks, &real), EINVAL);
 }
 
-FOR_EACH_KIND(mutex_clocked_unknown_clock, "pthread_mutex_clocklock says EINVAL for a clock other than CLOCK_REALTIME and CLOCK_MONOTONIC, and does not lock") {
+FOR_EACH_KIND(
+    mutex_clocked_unknown_clock,
+    "pthread_mutex_clocklock says EINVAL for a clock other than CLOCK_REALTIME and CLOCK_MONOTONIC, and does not lock") {
   const struct timespec at = {60, 0};
-  const clockid_t clocks[] = {CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID, CLOCK_BOOTTIME, CLOCK_TAI, CLOCK_MONOTONIC_RAW, -1, 1000};
-  for (size_t i = 0; i != sizeof clocks / sizeof *clocks; ++i) EQUAL(pthread_mutex_clocklock(mutex, clocks[i], &at), EINVAL);
+  const clockid_t clocks[] = {
+      CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID, CLOCK_BOOTTIME, CLOCK_TAI, CLOCK_MONOTONIC_RAW, -1, 1000};
+  for (size_t i = 0; i != sizeof clocks / sizeof *clocks; ++i)
+    EQUAL(pthread_mutex_clocklock(mutex, clocks[i], &at), EINVAL);
   EQUAL(pthread_mutex_trylock(mutex), 0);
   struct clocked unknown = {CLOCK_PROCESS_CPUTIME_ID, at};
   EQUAL(result_of(clocklocks, &unknown), EINVAL);
@@ -178,7 +195,8 @@ FOR_EACH_KIND(mutex_gives_up_many_times, "a thousand who gave up leave nothing b
   EQUAL(pthread_mutex_destroy(mutex), 0);
 }
 
-FOR_EACH_KIND(mutex_timed_races_with_unlock, "a timed lock that is unlocked at its deadline either has the mutex or has not, and it is in order") {
+FOR_EACH_KIND(mutex_timed_races_with_unlock,
+              "a timed lock that is unlocked at its deadline either has the mutex or has not, and it is in order") {
   for (long i = 0; i != 20; ++i) {
     EQUAL(pthread_mutex_lock(mutex), 0);
     struct timespec soon = deadline(CLOCK_REALTIME, 1);

@@ -56,7 +56,8 @@ TEST(mutex_recursive_try_counts, "pthread_mutex_trylock locks a recursive mutex 
   EQUAL(result_of(tries, NULL), 0);
 }
 
-TEST(mutex_recursive_timed_counts, "timed locks lock a recursive mutex again at once, whatever the deadline is, and count") {
+TEST(mutex_recursive_timed_counts,
+     "timed locks lock a recursive mutex again at once, whatever the deadline is, and count") {
   make_type(PTHREAD_MUTEX_RECURSIVE);
   const struct timespec past = {1, 0}, invalid = {0, -1};
   EQUAL(pthread_mutex_lock(mutex), 0);
@@ -130,7 +131,9 @@ TEST(mutex_errorcheck_relock_try, "an owner that tries to lock an errorcheck mut
   EQUAL(pthread_mutex_unlock(mutex), EPERM);
 }
 
-TEST(mutex_errorcheck_relock_timed, "an owner that locks an errorcheck mutex again with a deadline is told EDEADLK, at once, whatever the deadline is") {
+TEST(
+    mutex_errorcheck_relock_timed,
+    "an owner that locks an errorcheck mutex again with a deadline is told EDEADLK, at once, whatever the deadline is") {
   make_type(PTHREAD_MUTEX_ERRORCHECK);
   const struct timespec past = {1, 0}, invalid = {0, -1}, later = deadline(CLOCK_REALTIME, 60000);
   EQUAL(pthread_mutex_timedlock(mutex, &later), 0);
@@ -142,9 +145,9 @@ TEST(mutex_errorcheck_relock_timed, "an owner that locks an errorcheck mutex aga
 
 // --- both know their owner ---
 
-#define FOR_KINDS_WITH_OWNER(name, requirement) \
-  static void name(void); \
-  TEST(name##_recursive, "recursive mutex: " requirement) { make_type(PTHREAD_MUTEX_RECURSIVE), name(); } \
+#define FOR_KINDS_WITH_OWNER(name, requirement)                                                              \
+  static void name(void);                                                                                    \
+  TEST(name##_recursive, "recursive mutex: " requirement) { make_type(PTHREAD_MUTEX_RECURSIVE), name(); }    \
   TEST(name##_errorcheck, "errorcheck mutex: " requirement) { make_type(PTHREAD_MUTEX_ERRORCHECK), name(); } \
   static void name(void)
 
@@ -171,7 +174,8 @@ static void* unlocks_then_waits(void* unused) {
   return unused;
 }
 
-FOR_KINDS_WITH_OWNER(mutex_owner_changes, "it belongs to whoever locked it last, not to an owner before or to who waits") {
+FOR_KINDS_WITH_OWNER(mutex_owner_changes,
+                     "it belongs to whoever locked it last, not to an owner before or to who waits") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t thread = start(unlocks_then_waits, NULL);
   until_blocked(1);
@@ -181,7 +185,8 @@ FOR_KINDS_WITH_OWNER(mutex_owner_changes, "it belongs to whoever locked it last,
   EQUAL(pthread_mutex_unlock(mutex), EPERM);
 }
 
-FOR_KINDS_WITH_OWNER(mutex_heir_is_not_owner, "a thread that comes after an owner that has ended, in its memory even, is not the owner") {
+FOR_KINDS_WITH_OWNER(mutex_heir_is_not_owner,
+                     "a thread that comes after an owner that has ended, in its memory even, is not the owner") {
   struct timespec soon = deadline(CLOCK_REALTIME, 10);
   EQUAL(result_of(locks_and_ends, NULL), 0);
   EQUAL(result_of(unlocks, NULL), EPERM);

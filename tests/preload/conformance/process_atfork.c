@@ -13,7 +13,8 @@ static void use(void) {
   EQUAL(result_of(tries, NULL), 0);
 }
 
-FOR_PLAIN_KINDS(atfork_handlers, "a mutex that is locked before the fork, and unlocked after it in parent and child, is free in both") {
+FOR_PLAIN_KINDS(atfork_handlers,
+                "a mutex that is locked before the fork, and unlocked after it in parent and child, is free in both") {
   EQUAL(pthread_atfork(take, give, give), 0);
   for (int i = 0; i != 5; ++i) {
     ends_well(in_child(use));
@@ -43,7 +44,8 @@ static void find_it_consistent(void) {
   EQUAL(pthread_mutex_unlock(mutex), 0);
 }
 
-FOR_PLAIN_KINDS(atfork_among_busy_threads, "such handlers wait for owners, and the child finds consistent what the mutex protects") {
+FOR_PLAIN_KINDS(atfork_among_busy_threads,
+                "such handlers wait for owners, and the child finds consistent what the mutex protects") {
   pthread_t threads[3];
   EQUAL(pthread_atfork(take, give, give), 0);
   for (int i = 0; i != 3; ++i) threads[i] = start(rewrites, NULL);
@@ -109,7 +111,9 @@ static void* uses_both(void* unused) {
   return unused;
 }
 
-FOR_PLAIN_KINDS(atfork_order, "handlers before the fork run in reverse order of their registration, so that an outer mutex is locked first") {
+FOR_PLAIN_KINDS(
+    atfork_order,
+    "handlers before the fork run in reverse order of their registration, so that an outer mutex is locked first") {
   EQUAL(pthread_atfork(take_inner, give_inner, give_inner), 0);
   EQUAL(pthread_atfork(take, give, give), 0);
   const pthread_t thread = start(uses_both, NULL);

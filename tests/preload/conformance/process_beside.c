@@ -1,4 +1,5 @@
-// What is left to glibc works beside mutexes that are replaced: other locks, and functions that take locks of their own.
+// What is left to glibc works beside mutexes that are replaced: other locks, and functions that take locks of their
+// own.
 #include "kinds.h"
 
 #include <stdatomic.h>
@@ -180,7 +181,9 @@ static void dine(long turn) {
   EQUAL(pthread_mutex_unlock(&forks[right]), 0);
 }
 
-TEST(beside_philosophers, "threads that take two of several mutexes, in an agreed order, all get on") { let_all(dine, turns(200)); }
+TEST(beside_philosophers, "threads that take two of several mutexes, in an agreed order, all get on") {
+  let_all(dine, turns(200));
+}
 
 static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
 
@@ -215,4 +218,7 @@ static void walk(long turn) {
   EQUAL(pthread_mutex_unlock(&chain[63]), 0);
 }
 
-TEST(beside_hand_over_hand, "threads that walk along a list hand over hand, locking the next before they unlock the last, all arrive") { let_all(walk, turns(40) / 4 + 1); }
+TEST(beside_hand_over_hand,
+     "threads that walk along a list hand over hand, locking the next before they unlock the last, all arrive") {
+  let_all(walk, turns(40) / 4 + 1);
+}

@@ -24,7 +24,9 @@ static void become_another(void) {
   _exit(9);
 }
 
-TEST(end_exec, "a program that becomes another leaves nothing behind: neither mutexes that it has nor threads that wait for them") {
+TEST(
+    end_exec,
+    "a program that becomes another leaves nothing behind: neither mutexes that it has nor threads that wait for them") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pid_t child = in_child(become_another);
   ends_well(child);
@@ -216,7 +218,9 @@ static void wait_while_stopped(void) {
   EQUAL((long)join(other), 0);
 }
 
-FOR_EACH_KIND(end_stopped, "a process that was stopped and continued goes on: who waited for a mutex still does, until the deadline") {
+FOR_EACH_KIND(
+    end_stopped,
+    "a process that was stopped and continued goes on: who waited for a mutex still does, until the deadline") {
   int status;
   const pid_t child = in_child(wait_while_stopped);
   EQUAL(waitpid(child, &status, WUNTRACED), child);

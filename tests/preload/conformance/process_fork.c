@@ -1,6 +1,7 @@
 // fork: the child has what the forking thread had, and none of the other threads.
 //
-// Left out, because glibc's child cannot unlock them (it has another thread number): recursive and errorcheck mutexes that were held.
+// Left out, because glibc's child cannot unlock them (it has another thread number): recursive and errorcheck mutexes
+// that were held.
 #include "kinds.h"
 
 #include <stdatomic.h>
@@ -30,7 +31,9 @@ FOR_PLAIN_KINDS(fork_with_mutex, "the child of an owner is the owner of its copy
   EQUAL(pthread_mutex_unlock(mutex), 0);
 }
 
-FOR_PLAIN_KINDS(fork_with_waiters, "the child of an owner for whose mutex others wait can unlock its copy, for which others of its own wait; in the parent they get it") {
+FOR_PLAIN_KINDS(
+    fork_with_waiters,
+    "the child of an owner for whose mutex others wait can unlock its copy, for which others of its own wait; in the parent they get it") {
   pthread_t threads[3];
   EQUAL(pthread_mutex_lock(mutex), 0);
   for (int i = 0; i != 3; ++i) threads[i] = start(passes, NULL);
@@ -56,7 +59,8 @@ static void lock_it(void) {
   EQUAL(pthread_mutex_unlock(mutex), 0);
 }
 
-FOR_EACH_KIND(fork_with_free_mutex, "a free mutex is free in the child, and what the child does with it the parent does not see") {
+FOR_EACH_KIND(fork_with_free_mutex,
+              "a free mutex is free in the child, and what the child does with it the parent does not see") {
   EQUAL(result_of(tries, NULL), 0);
   ends_well(in_child(lock_it));
   EQUAL(pthread_mutex_lock(mutex), 0);
@@ -134,7 +138,8 @@ static void* locks_on(void* own) {
   return NULL;
 }
 
-FOR_EACH_KIND(fork_among_busy_threads, "children that are forked while other threads lock other mutexes can lock theirs, and start threads") {
+FOR_EACH_KIND(fork_among_busy_threads,
+              "children that are forked while other threads lock other mutexes can lock theirs, and start threads") {
   const pthread_t one = start(locks_on, &held[1]), other = start(locks_on, &held[2]);
   for (int i = 0; i != 3; ++i) {
     nap(1);
@@ -165,10 +170,14 @@ static void fork_deeper(void) {
   if (++depth != 40) ends_well(in_child(fork_deeper));
 }
 
-FOR_EACH_KIND(fork_forty_generations, "the child of a child, and so on for forty generations, locks what all have locked before") { fork_deeper(); }
+FOR_EACH_KIND(fork_forty_generations,
+              "the child of a child, and so on for forty generations, locks what all have locked before") {
+  fork_deeper();
+}
 
 #if __GLIBC_PREREQ(2, 34)
-FOR_PLAIN_KINDS(fork_without_handlers, "_Fork, which runs no handlers: the child of an owner is the owner of its copy, too") {
+FOR_PLAIN_KINDS(fork_without_handlers,
+                "_Fork, which runs no handlers: the child of an owner is the owner of its copy, too") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pid_t child = _Fork();
   if (child == 0) {

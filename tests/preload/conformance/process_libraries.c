@@ -18,7 +18,8 @@ static void find_it_free(void) {
   EQUAL(pthread_mutex_lock(mutex), 0);
 }
 
-TEST(library_constructor_atfork, "handlers at a fork that such a constructor registered lock and unlock: its mutex is free in the child") {
+TEST(library_constructor_atfork,
+     "handlers at a fork that such a constructor registered lock and unlock: its mutex is free in the child") {
   mutex = &early_mutex;
   for (int i = 0; i != 3; ++i) ends_well(in_child(find_it_free));
   EQUAL(early_at_fork, 0);
@@ -64,9 +65,12 @@ TEST(library_opened, "a library that is opened may lock in its constructor, and 
   EQUAL(count_of(opened(RTLD_NOW)), 2);
 }
 
-TEST(library_opened_lazily, "the same, if its functions are bound when they are called") { EQUAL(count_of(opened(RTLD_LAZY)), 2); }
+TEST(library_opened_lazily, "the same, if its functions are bound when they are called") {
+  EQUAL(count_of(opened(RTLD_LAZY)), 2);
+}
 
-TEST(library_opened_deeply, "the same, if it looks in its own libraries first: then it has glibc's functions, and uses them throughout") {
+TEST(library_opened_deeply,
+     "the same, if it looks in its own libraries first: then it has glibc's functions, and uses them throughout") {
   EQUAL(count_of(opened(RTLD_NOW | RTLD_DEEPBIND)), 2);
 }
 
@@ -81,7 +85,8 @@ TEST(library_shares_mutex, "the program and a library that it opened share a mut
   EQUAL(pthread_mutex_unlock(mutex), 0);
 }
 
-TEST(library_closed, "a library may lock in its destructor when it is closed, and starts afresh when it is opened again") {
+TEST(library_closed,
+     "a library may lock in its destructor when it is closed, and starts afresh when it is opened again") {
   int result = 0;
   for (int i = 0; i != 3; ++i) {
     void* const library = opened(RTLD_NOW);
@@ -111,7 +116,8 @@ TEST(library_opened_by_threads, "several threads open and close libraries, and l
 typedef int function(pthread_mutex_t*);
 
 TEST(library_looked_up, "a program that looks the functions up by name gets those that it calls directly") {
-  function *const lock = (function*)dlsym(RTLD_DEFAULT, "pthread_mutex_lock"), *const next = (function*)dlsym(RTLD_NEXT, "pthread_mutex_trylock");
+  function *const lock = (function*)dlsym(RTLD_DEFAULT, "pthread_mutex_lock"), *const next = (function*)dlsym(
+                                                                                   RTLD_NEXT, "pthread_mutex_trylock");
   CHECK(lock && next);
   EQUAL(lock(mutex), 0);
   EQUAL(pthread_mutex_trylock(mutex), EBUSY);

@@ -71,7 +71,8 @@ static void* waits_for_all(void* unused) {
   return unused;
 }
 
-TEST(threads_with_small_stacks, "a thread with the smallest stack that there is can wait for a mutex, a condition and a semaphore") {
+TEST(threads_with_small_stacks,
+     "a thread with the smallest stack that there is can wait for a mutex, a condition and a semaphore") {
   pthread_attr_t attributes;
   pthread_t thread;
   EQUAL(pthread_attr_init(&attributes), 0);
@@ -210,7 +211,8 @@ static void* exits_process(void* first) {
   exit(count == 1 ? 0 : 1);
 }
 
-TEST(threads_main_exits, "when the first thread has ended by pthread_exit, and with a mutex in hand, the others go on") {
+TEST(threads_main_exits,
+     "when the first thread has ended by pthread_exit, and with a mutex in hand, the others go on") {
   static pthread_t self;
   static pthread_mutex_t in_hand = PTHREAD_MUTEX_INITIALIZER;
   self = pthread_self();

@@ -102,7 +102,9 @@ static void* posts_some(void* unused) {
 }
 
 // How many more than there is room for is open: those who post at once may not know of each other. glibc's do.
-TEST(semaphore_post_overflow_together, "of several who post at once, at least as many succeed as there is room for, and the value stays within SEM_VALUE_MAX") {
+TEST(
+    semaphore_post_overflow_together,
+    "of several who post at once, at least as many succeed as there is room for, and the value stays within SEM_VALUE_MAX") {
   for (int turn = 0; turn != 100; ++turn) {
     ready = posted = 0;
     EQUAL(sem_init(&nearly_full, 0, SEM_VALUE_MAX - 3), 0);
@@ -164,7 +166,8 @@ TEST(semaphore_thousands, "there may be thousands of semaphores, each with a val
   }
 }
 
-TEST(semaphore_anywhere_in_memory, "a semaphore may lie at any address that is aligned for it, and what lies beside it is not touched") {
+TEST(semaphore_anywhere_in_memory,
+     "a semaphore may lie at any address that is aligned for it, and what lies beside it is not touched") {
   static _Alignas(sem_t) unsigned char memory[512];
   for (size_t at = _Alignof(sem_t); at + 2 * sizeof(sem_t) < sizeof memory; at += _Alignof(sem_t)) {
     memset(memory, 0x5A, sizeof memory);

@@ -71,7 +71,8 @@ TEST(semaphore_pending_cancellation, "a cancellation that is pending when a thre
 }
 
 // Not of sem_clockwait, where glibc does not look for it.
-TEST(semaphore_pending_cancellation_with_permits, "a pending cancellation is acted upon also if there is a permit, which stays") {
+TEST(semaphore_pending_cancellation_with_permits,
+     "a pending cancellation is acted upon also if there is a permit, which stays") {
   expect_pending_acted_upon(sem_wait, 1);
   expect_pending_acted_upon(sem_wait, 5);
   expect_pending_acted_upon(wait_timed, 1);
@@ -82,7 +83,8 @@ static int wait_past(sem_t* any) {
   return sem_timedwait(any, &at);
 }
 
-TEST(semaphore_pending_cancellation_past_deadline, "a pending cancellation is acted upon also if the deadline has passed") {
+TEST(semaphore_pending_cancellation_past_deadline,
+     "a pending cancellation is acted upon also if the deadline has passed") {
   expect_pending_acted_upon(wait_past, 0);
   expect_pending_acted_upon(wait_past, 1);
 }
@@ -103,7 +105,8 @@ static void* does_not_wait(void* unused) {
   return unused;
 }
 
-TEST(semaphore_what_is_no_cancellation_point, "sem_post, sem_trywait, sem_getvalue, sem_init and sem_destroy are no cancellation points") {
+TEST(semaphore_what_is_no_cancellation_point,
+     "sem_post, sem_trywait, sem_getvalue, sem_init and sem_destroy are no cancellation points") {
   EQUAL(sem_init(&semaphore, 0, 0), 0);
   CHECK(join(start(does_not_wait, NULL)) == PTHREAD_CANCELED);
   EQUAL(taken, 7);
@@ -117,7 +120,8 @@ static void* waits_disabled(void* unused) {
   return unused;
 }
 
-TEST(semaphore_cancellation_disabled, "a thread that has disabled cancellation goes on to wait, and is cancelled when it allows it") {
+TEST(semaphore_cancellation_disabled,
+     "a thread that has disabled cancellation goes on to wait, and is cancelled when it allows it") {
   EQUAL(sem_init(&semaphore, 0, 0), 0);
   wait_as = sem_wait;
   const pthread_t thread = start(waits_disabled, NULL);
@@ -131,7 +135,8 @@ TEST(semaphore_cancellation_disabled, "a thread that has disabled cancellation g
   EQUAL(handled, 0);
 }
 
-TEST(semaphore_cancellation_disabled_pending, "with cancellation disabled, a pending one does not keep a thread from its permit") {
+TEST(semaphore_cancellation_disabled_pending,
+     "with cancellation disabled, a pending one does not keep a thread from its permit") {
   EQUAL(sem_init(&semaphore, 0, 2), 0);
   EQUAL(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL), 0);
   EQUAL(pthread_cancel(pthread_self()), 0);
@@ -176,15 +181,23 @@ static void expect_no_permit_lost(bool cancel_first, bool asleep) {
   }
 }
 
-TEST(semaphore_cancelled_before_a_post, "a waiter that is cancelled just before a post has the permit, or leaves it there") { expect_no_permit_lost(true, true); }
-TEST(semaphore_cancelled_after_a_post, "a waiter that is cancelled just after a post has the permit, or leaves it there") { expect_no_permit_lost(false, true); }
+TEST(semaphore_cancelled_before_a_post,
+     "a waiter that is cancelled just before a post has the permit, or leaves it there") {
+  expect_no_permit_lost(true, true);
+}
+TEST(semaphore_cancelled_after_a_post,
+     "a waiter that is cancelled just after a post has the permit, or leaves it there") {
+  expect_no_permit_lost(false, true);
+}
 TEST(semaphore_cancelled_on_arrival, "the same of one that may not wait yet") {
   expect_no_permit_lost(true, false);
   expect_no_permit_lost(false, false);
 }
 
-// If the first is woken and cancelled at once, glibc leaves the permit there and the second asleep. Another post wakes it.
-TEST(semaphore_cancelled_beside_others, "when a waiter is cancelled as a permit comes, another one who waits can still have that, or the next") {
+// If the first is woken and cancelled at once, glibc leaves the permit there and the second asleep. Another post wakes
+// it.
+TEST(semaphore_cancelled_beside_others,
+     "when a waiter is cancelled as a permit comes, another one who waits can still have that, or the next") {
   for (int turn = 0; turn != 30; ++turn) {
     const pthread_t first = begin(sem_wait);
     until_blocked(1);

@@ -1,5 +1,5 @@
-// Semaphores: they may be destroyed, and their memory used again, as soon as nobody waits: by whoever has just come back from a wait, even
-// if the post that let it go has not returned yet (glibc's bug 12674).
+// Semaphores: they may be destroyed, and their memory used again, as soon as nobody waits: by whoever has just come
+// back from a wait, even if the post that let it go has not returned yet (glibc's bug 12674).
 #include "semaphore_ways.h"
 
 #include <stdatomic.h>
@@ -45,9 +45,15 @@ static void expect_untouched(int (*wait)(sem_t*), int shared) {
   join(thread);
 }
 
-TEST(semaphore_unmapped_after_wait, "who comes back from sem_wait may destroy the semaphore, and unmap it") { expect_untouched(sem_wait, 0); }
-TEST(semaphore_unmapped_after_timedwait, "who comes back from sem_timedwait may destroy the semaphore, and unmap it") { expect_untouched(wait_timed, 0); }
-TEST(semaphore_unmapped_after_trywait, "who succeeds with sem_trywait may destroy the semaphore, and unmap it") { expect_untouched(wait_trying, 0); }
+TEST(semaphore_unmapped_after_wait, "who comes back from sem_wait may destroy the semaphore, and unmap it") {
+  expect_untouched(sem_wait, 0);
+}
+TEST(semaphore_unmapped_after_timedwait, "who comes back from sem_timedwait may destroy the semaphore, and unmap it") {
+  expect_untouched(wait_timed, 0);
+}
+TEST(semaphore_unmapped_after_trywait, "who succeeds with sem_trywait may destroy the semaphore, and unmap it") {
+  expect_untouched(wait_trying, 0);
+}
 TEST(semaphore_unmapped_after_shared_wait, "the same of process-shared semaphores") { expect_untouched(sem_wait, 1); }
 
 static void* sleeps(void* semaphore) {

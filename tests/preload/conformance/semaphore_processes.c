@@ -7,7 +7,7 @@
 static struct {
   sem_t ping, pong;
   int count;
-} *shared;
+}* shared;
 
 static void make_shared(void) {
   shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -24,7 +24,8 @@ static void return_the_ball(void) {
   }
 }
 
-TEST(semaphore_shared_ping_pong, "processes wake each other by process-shared semaphores, and see what the other has written") {
+TEST(semaphore_shared_ping_pong,
+     "processes wake each other by process-shared semaphores, and see what the other has written") {
   make_shared();
   const pid_t child = in_child(return_the_ball);
   for (int i = 0; i != 200; ++i) {
@@ -71,7 +72,8 @@ TEST(semaphore_shared_timeout, "timed waits for a process-shared semaphore time 
 
 static void take_one(void) { EQUAL(sem_wait(&shared->ping), 0); }
 
-TEST(semaphore_shared_post_before_fork, "permits of a process-shared semaphore from before a fork are there for all, once") {
+TEST(semaphore_shared_post_before_fork,
+     "permits of a process-shared semaphore from before a fork are there for all, once") {
   make_shared();
   EQUAL(sem_post(&shared->ping), 0);
   EQUAL(sem_post(&shared->ping), 0);
@@ -156,7 +158,8 @@ static void unlink_name(void) { sem_unlink(own_name()); }
 static sem_t* open_new(unsigned permits) {
   sem_unlink(own_name());
   sem_t* const named = sem_open(own_name(), O_CREAT | O_EXCL, 0600, permits);
-  if (named == SEM_FAILED && (errno == ENOSYS || errno == EACCES || errno == ENOENT)) SKIP("there are no named semaphores here");
+  if (named == SEM_FAILED && (errno == ENOSYS || errno == EACCES || errno == ENOENT))
+    SKIP("there are no named semaphores here");
   CHECK(named != SEM_FAILED);
   atexit(unlink_name);
   return named;
@@ -181,7 +184,8 @@ TEST(semaphore_named_works, "a named semaphore has its value, and can be taken, 
   EQUAL(sem_unlink(own_name()), 0);
 }
 
-TEST(semaphore_named_exists, "with O_EXCL, sem_open of a name that exists is EEXIST; without, it is the same semaphore") {
+TEST(semaphore_named_exists,
+     "with O_EXCL, sem_open of a name that exists is EEXIST; without, it is the same semaphore") {
   sem_t* const named = open_new(1);
   EQUAL(open_error(own_name(), O_CREAT | O_EXCL, 1), EEXIST);
   sem_t* const again = sem_open(own_name(), O_CREAT, 0600, 7);

@@ -61,8 +61,12 @@ static void expect_interrupted(int (*how)(sem_t*)) {
 }
 
 TEST(semaphore_wait_interrupted, "a handler that runs ends sem_wait with EINTR") { expect_interrupted(sem_wait); }
-TEST(semaphore_timedwait_interrupted, "a handler that runs ends sem_timedwait with EINTR") { expect_interrupted(wait_timed); }
-TEST(semaphore_clockwait_interrupted, "a handler that runs ends sem_clockwait with EINTR") { expect_interrupted(wait_clocked); }
+TEST(semaphore_timedwait_interrupted, "a handler that runs ends sem_timedwait with EINTR") {
+  expect_interrupted(wait_timed);
+}
+TEST(semaphore_clockwait_interrupted, "a handler that runs ends sem_clockwait with EINTR") {
+  expect_interrupted(wait_clocked);
+}
 
 // With SA_RESTART, as often as told, and then there is a permit.
 static void expect_restarted(int (*how)(sem_t*), bool may_be_interrupted) {
@@ -80,7 +84,9 @@ static void expect_restarted(int (*how)(sem_t*), bool may_be_interrupted) {
   EQUAL(value_of(&semaphore), result == 0 ? 0 : 1);
 }
 
-TEST(semaphore_wait_restarted, "sem_wait waits on after a handler with SA_RESTART") { expect_restarted(sem_wait, false); }
+TEST(semaphore_wait_restarted, "sem_wait waits on after a handler with SA_RESTART") {
+  expect_restarted(sem_wait, false);
+}
 
 static void* takes_turns(void* unused) {
   (void)unused;
@@ -92,7 +98,8 @@ static void* takes_turns(void* unused) {
   return NULL;
 }
 
-TEST(semaphore_contended_restarted, "sem_wait waits on after a handler with SA_RESTART, also where others come and go") {
+TEST(semaphore_contended_restarted,
+     "sem_wait waits on after a handler with SA_RESTART, also where others come and go") {
   EQUAL(sem_init(&semaphore, 0, 1), 0);
   install(handle, SA_RESTART);
   pthread_t threads[4];
@@ -107,7 +114,8 @@ TEST(semaphore_contended_restarted, "sem_wait waits on after a handler with SA_R
 }
 
 // The kernel restarts no sleep that has a deadline; POSIX would have it so.
-TEST(semaphore_timedwait_restarted, "sem_timedwait waits on after a handler with SA_RESTART, or is EINTR, and takes no permit") {
+TEST(semaphore_timedwait_restarted,
+     "sem_timedwait waits on after a handler with SA_RESTART, or is EINTR, and takes no permit") {
   expect_restarted(wait_timed, true);
 }
 
@@ -136,7 +144,8 @@ TEST(semaphore_interrupted_by_a_blocked_signal, "a signal that is blocked does n
   EQUAL((long)join(thread), 0);
 }
 
-TEST(semaphore_interrupted_and_posted, "a handler that posts the semaphore its thread waits for ends the wait, and no permit is lost") {
+TEST(semaphore_interrupted_and_posted,
+     "a handler that posts the semaphore its thread waits for ends the wait, and no permit is lost") {
   for (int turn = 0; turn != 20; ++turn) {
     done = false;
     const pthread_t thread = begin(turn % 2 != 0 ? sem_wait : wait_timed, post, 0);
@@ -204,7 +213,8 @@ TEST(semaphore_handler_posts_during_post, "a handler may post the semaphore of w
   EQUAL(value_of(&semaphore), posted - taken + handled);
 }
 
-TEST(semaphore_handler_posts_during_timeouts, "a handler may post the semaphore for which it interrupts a wait that times out") {
+TEST(semaphore_handler_posts_during_timeouts,
+     "a handler may post the semaphore for which it interrupts a wait that times out") {
   int taken = 0;
   const pthread_t thread = begin_interrupting();
   while (!done) {
@@ -221,7 +231,8 @@ static void* takes_all(void* unused) {
   return unused;
 }
 
-TEST(semaphore_handler_posts_to_others, "a handler may post to another thread, whatever lock or condition its own is busy with") {
+TEST(semaphore_handler_posts_to_others,
+     "a handler may post to another thread, whatever lock or condition its own is busy with") {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
   const pthread_t thread = begin_interrupting(), taker = start(takes_all, NULL);
@@ -251,7 +262,8 @@ static void* gives_up(void* count) {
   return NULL;
 }
 
-TEST(semaphore_handlers_post_among_waiters, "where several wait and give up, and the handlers that interrupt them post, no permit is lost") {
+TEST(semaphore_handlers_post_among_waiters,
+     "where several wait and give up, and the handlers that interrupt them post, no permit is lost") {
   pthread_t threads[3];
   int taken[3] = {0};
   install(post, 0);

@@ -20,7 +20,8 @@ TEST(semaphore_timedwait_times_out, "sem_timedwait is ETIMEDOUT when its time ha
   expect_value(0);
 }
 
-TEST(semaphore_clockwait_times_out, "sem_clockwait is ETIMEDOUT when it is time by the clock that it was given, not before") {
+TEST(semaphore_clockwait_times_out,
+     "sem_clockwait is ETIMEDOUT when it is time by the clock that it was given, not before") {
   static const clockid_t clocks[] = {CLOCK_REALTIME, CLOCK_MONOTONIC};
   make(0);
   for (int i = 0; i != 6; ++i) {
@@ -105,7 +106,8 @@ struct timed {
 
 static int wait_until(const struct timed* timed) {
   errno = 0;
-  const int result = timed->clock == -1 ? sem_timedwait(&semaphore, &timed->at) : sem_clockwait(&semaphore, timed->clock, &timed->at);
+  const int result =
+      timed->clock == -1 ? sem_timedwait(&semaphore, &timed->at) : sem_clockwait(&semaphore, timed->clock, &timed->at);
   return result == 0 ? 0 : errno;
 }
 
@@ -159,7 +161,8 @@ static void* waits(void* unused) {
   return unused;
 }
 
-TEST(semaphore_timeouts_in_the_middle, "those who leave from the middle of the line at their deadline take no permit with them") {
+TEST(semaphore_timeouts_in_the_middle,
+     "those who leave from the middle of the line at their deadline take no permit with them") {
   enum { count = 9 };
   pthread_t threads[count];
   make(0);
@@ -201,7 +204,8 @@ static void* waits_in_slices(void* unused) {
   return unused;
 }
 
-TEST(semaphore_posts_and_timeouts, "where waits time out and posts come all the time, no permit is lost, and none is made up") {
+TEST(semaphore_posts_and_timeouts,
+     "where waits time out and posts come all the time, no permit is lost, and none is made up") {
   pthread_t threads[4];
   make(0);
   for (int i = 0; i != 4; ++i) threads[i] = start(waits_in_slices, NULL);

@@ -56,7 +56,8 @@ static void hold_up(int number) {
   nap(0);
 }
 
-TEST(semaphore_value_that_was, "the value that is told was that of the semaphore at some time during the call, even if the call is held up") {
+TEST(semaphore_value_that_was,
+     "the value that is told was that of the semaphore at some time during the call, even if the call is held up") {
   EQUAL(sem_init(&semaphore, 0, 0), 0);
   const pthread_t other = start(gives_and_takes, NULL);
   const struct sigaction action = {.sa_handler = hold_up, .sa_flags = SA_RESTART};
@@ -204,7 +205,8 @@ static void* counts(void* count) {
   return NULL;
 }
 
-TEST(semaphore_as_a_mutex, "a semaphore of one permit lets one thread at a time in, which sees what the one before has written") {
+TEST(semaphore_as_a_mutex,
+     "a semaphore of one permit lets one thread at a time in, which sees what the one before has written") {
   pthread_t threads[4];
   EQUAL(sem_init(&semaphore, 0, 1), 0);
   for (int i = 0; i != 4; ++i) threads[i] = start(counts, (void*)turns(400));

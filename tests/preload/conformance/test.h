@@ -1,6 +1,8 @@
-// A test is TEST(name, "the requirement") { ... }. It has a process to itself (main.c), so it need not clean up, and hangs and crashes are its own.
+// A test is TEST(name, "the requirement") { ... }. It has a process to itself (main.c), so it need not clean up, and
+// hangs and crashes are its own.
 //
-// A failed check prints where and what, and ends the process, from whichever thread. In a child of a fork that ends the child: see `in_child`.
+// A failed check prints where and what, and ends the process, from whichever thread. In a child of a fork that ends the
+// child: see `in_child`.
 #pragma once
 
 #ifndef _GNU_SOURCE
@@ -33,9 +35,9 @@ struct test {
 void add_test(struct test* test);
 
 // The record has external linkage, so that a name can be given only once.
-#define TEST(name, requirement) \
-  static void run_##name(void); \
-  struct test test_##name = {#name, requirement, run_##name, NULL}; \
+#define TEST(name, requirement)                                                         \
+  static void run_##name(void);                                                         \
+  struct test test_##name = {#name, requirement, run_##name, NULL};                     \
   __attribute__((constructor)) static void add_##name(void) { add_test(&test_##name); } \
   static void run_##name(void)
 
@@ -57,13 +59,14 @@ void* join(pthread_t thread);
 long result_of(void* (*function)(void*), void* argument);  // in a thread of its own, which has ended then
 bool has_ended(pthread_t thread);                          // joins it, if so
 
-// A thread that will wait says so, and does nothing else before it waits. `until_blocked` returns when so many more threads as told have
-// said that, and sleep. Or have spun for a while, under a policy that never sleeps; or have ended, if that is what they do.
+// A thread that will wait says so, and does nothing else before it waits. `until_blocked` returns when so many more
+// threads as told have said that, and sleep. Or have spun for a while, under a policy that never sleeps; or have ended,
+// if that is what they do.
 void will_block(void);
 void until_blocked(int threads);
 
-// Whether waiters spin for ever, so that whoever is to go on may have to wait for the scheduler first. `turns`: how often to repeat what
-// hands a lock over: so often, but less then.
+// Whether waiters spin for ever, so that whoever is to go on may have to wait for the scheduler first. `turns`: how
+// often to repeat what hands a lock over: so often, but less then.
 bool never_sleeps(void);
 long turns(long many);
 

@@ -3,7 +3,10 @@
 
 static pthread_mutex_t ledger = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t calm = PTHREAD_MUTEX_INITIALIZER;
-struct { long before; sem_t permits; } pool;
+struct {
+  long before;
+  sem_t permits;
+} pool;
 
 __attribute__((noinline)) static void deposit(void) {
   pthread_mutex_lock(&ledger);

@@ -1,4 +1,5 @@
-// Thread i takes `counted` i * 100 times, in every way there is; all of them wait on a condition and take a semaphore, too.
+// Thread i takes `counted` i * 100 times, in every way there is; all of them wait on a condition and take a semaphore,
+// too.
 #include "support.h"
 
 enum { threads = 5 };

@@ -45,8 +45,11 @@ static void* clocked(void* mutex) {
   return (void*)(long)pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &soon);
 }
 
-static struct { pthread_mutex_t mutex; pthread_cond_t condition; sem_t semaphore; } shared = {
-    PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, {{0}}};
+static struct {
+  pthread_mutex_t mutex;
+  pthread_cond_t condition;
+  sem_t semaphore;
+} shared = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, {{0}}};
 
 static void handled(void* what) {
   was_handled = 1;
@@ -138,7 +141,8 @@ int main(void) {
   pthread_mutex_lock(&shared.mutex);
   say("condition timed", pthread_cond_timedwait(&shared.condition, &shared.mutex, &soon));
   say("condition wrong time", pthread_cond_timedwait(&shared.condition, &shared.mutex, &wrong));
-  say("condition wrong clock", pthread_cond_clockwait(&shared.condition, &shared.mutex, CLOCK_PROCESS_CPUTIME_ID, &later));
+  say("condition wrong clock",
+      pthread_cond_clockwait(&shared.condition, &shared.mutex, CLOCK_PROCESS_CPUTIME_ID, &later));
   pthread_mutex_unlock(&shared.mutex);
   pthread_t thread = start(waits_on_condition, NULL);
   until_it_waits();

@@ -15,12 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHECK(what) \
-  do { \
-    if (!(what)) { \
+#define CHECK(what)                                              \
+  do {                                                           \
+    if (!(what)) {                                               \
       fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what); \
-      abort(); \
-    } \
+      abort();                                                   \
+    }                                                            \
   } while (0)
 
 static pthread_t start(void* (*function)(void*), void* argument) {
@@ -35,7 +35,8 @@ static void* join(pthread_t thread) {
   return result;
 }
 
-// A thread that will wait says so, and does nothing else before it waits. Then it sleeps at last, whatever it waits for.
+// A thread that will wait says so, and does nothing else before it waits. Then it sleeps at last, whatever it waits
+// for.
 static _Atomic pid_t about_to_wait;
 
 static void will_wait(void) { about_to_wait = (pid_t)syscall(SYS_gettid); }

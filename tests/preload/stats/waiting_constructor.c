@@ -1,4 +1,5 @@
-// A library whose constructor waits for a thread that locks mutexes of all kinds: while it is opened, the loader's lock is taken.
+// A library whose constructor waits for a thread that locks mutexes of all kinds: while it is opened, the loader's lock
+// is taken.
 #include <pthread.h>
 #include <semaphore.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-// A library of the program's. Its constructor runs before those of the program and of preloaded objects, and so do its handlers at a fork.
+// A library of the program's. Its constructor runs before those of the program and of preloaded objects, and so do its
+// handlers at a fork.
 #include <pthread.h>
 
 pthread_mutex_t early_mutex = PTHREAD_MUTEX_INITIALIZER;
