@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Everything happens in a virtual environment of the project's own. Needed on the machine: Python 3.11
 # or newer with venv and pip, make, and a C++20 compiler; the rest (cmake and ninja too) comes from pip.
 #

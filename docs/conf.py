@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sphinx: `make docs`. The pages of the types come from the docstrings of the installed package."""
 
 from __future__ import annotations

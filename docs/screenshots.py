@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Take the pictures of the report that docs/report.md shows.
 
     python docs/screenshots.py RESULTS... [--folder docs]

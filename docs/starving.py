@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draw who gets how many turns: threads that want one lock, under threading.Lock and under fairlock.Lock.
 
     python docs/starving.py [--threads 32] [--seconds 1] [--output docs/starving.svg]

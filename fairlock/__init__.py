@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fair, scalable locks and semaphores.
 
 ``Lock``, ``RLock``, ``Semaphore``, ``BoundedSemaphore``, ``Condition``, ``Event`` and ``Barrier`` work like their

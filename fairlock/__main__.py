@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``python -m fairlock``: run a program with fairlock's locks, the tools, and where the C++ headers are."""
 
 from __future__ import annotations

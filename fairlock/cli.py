@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line: ``fairlock run``, and the commands that the lab adds."""
 
 from __future__ import annotations

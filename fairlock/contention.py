@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``fairlock.dump()``: who waits for which lock, who holds it, and who waits for each other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Event and Barrier: those of ``threading``, over a condition of ours."""
 
 from __future__ import annotations

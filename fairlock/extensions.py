@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the lab adds to the product, found through entry points: the product itself never imports the lab."""
 
 from __future__ import annotations

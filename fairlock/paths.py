@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the C++ headers, the CMake package config and the preloadable locks of this installation are."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Signals that would end us: until we have tidied up, they only end what we have started."""
 
 from __future__ import annotations

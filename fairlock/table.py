@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plain-text tables for the command line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Replace the types of ``threading`` for the whole process, and put them back."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the commands say when they are called the wrong way."""
 
 from __future__ import annotations

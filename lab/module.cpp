@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fairlock_lab._native: the catalogue and the checker, for Python.
 
 #include <nanobind/nanobind.h>

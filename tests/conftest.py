@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tests share: the command line and Python, as a user calls them."""
 
 from __future__ import annotations

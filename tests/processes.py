@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run other processes from tests. A test that gives up on a process reports what that process was doing.
 
 Every test that waits for another process uses this module: `run` for a whole program, `start` for a program that the

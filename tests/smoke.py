@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every wheel is tried with, in an environment that has nothing else: python tests/smoke.py"""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The documentation builds without a warning, and has an entry for each public name."""
 
 from __future__ import annotations

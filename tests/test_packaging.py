@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a stranger installs: the types, from sources or as a wheel; headers and CMake config, also without Python."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A test that gives up on another process reports what that process was doing, and leaves no process behind."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The types as type checkers see them: the stubs say what the modules do, and typical use passes mypy and pyright."""
 
 from __future__ import annotations

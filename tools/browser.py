@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Chromium without a window, driven over a pipe by the DevTools protocol: to test the report, and for screenshots."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* An extension module that takes a fairlock lock without calling Python.
  *
  *   cc -O2 -shared -fPIC $(python3-config --includes) -I$(python3 -m fairlock --include) account.c -o account.so

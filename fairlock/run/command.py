@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``fairlock run -- program``: run a program with its POSIX mutexes, condition variables and semaphores replaced."""
 
 from __future__ import annotations

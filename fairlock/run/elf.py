@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an ELF file says of itself: for which machine it is, and which loader it asks for."""
 
 from __future__ import annotations

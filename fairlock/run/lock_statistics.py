@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``fairlock run --stats``: which mutexes of a program were contended, where, and how its threads fared."""
 
 from __future__ import annotations

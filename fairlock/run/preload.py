@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shared objects that take the place of POSIX locks: which there are, and the environment that loads one."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a command really starts: the file that is loaded in the end, and whether a lock can be loaded before it."""
 
 from __future__ import annotations

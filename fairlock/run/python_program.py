@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``fairlock run --python``: replaces the types of ``threading``, too, in every Python that the program starts."""
 
 from __future__ import annotations

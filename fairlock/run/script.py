@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``python -m fairlock script.py``: run a program as Python does, with fairlock's locks instead of ``threading``'s."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is at an address of a program or a library, as nm and addr2line tell it, where these are installed."""
 
 from __future__ import annotations

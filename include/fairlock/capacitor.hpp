@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Capacitor: makes any lock fair by admitting threads to it in platoons. (Dice, Kogan; Capacitor paper, Listings 1 and
 // 2: with a ticket semaphore the simplistic form, with a TWA semaphore the scalable one.)
 //

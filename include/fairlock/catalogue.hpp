@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The catalogue: the only list of algorithms. Python, the lab, the checker, docs and tests all iterate over it.
 // A new lock is one header and one line here; a variation of the papers is one line in Variations.
 #pragma once

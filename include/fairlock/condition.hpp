@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Condition: threads wait, having let go of a lock, until another thread says that what they wait for may have come;
 // then they take the lock again. Over any lock of the catalogue, and over whatever has lock() and unlock().
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Episodes, and the ways to hold one.
 //
 // An episode is one acquire-release pair and the value that carries it from one to the other. It lives where its user

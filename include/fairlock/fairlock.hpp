@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All of fairlock for a C++ program: `fairlock::mutex<"twa">` is a Lockable, for std::scoped_lock and its kin.
 #pragma once
 

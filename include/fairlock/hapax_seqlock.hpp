@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hapax seqlock: a record that writers overwrite without ever waiting, and readers copy and then judge.
 //
 //   field      holds                                                  written by

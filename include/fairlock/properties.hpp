@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the catalogue knows of a lock beyond its type: the rows of Table 2 in the Hapax paper, and ours.
 // Whatever the compiler can tell (sizes, triviality, try_acquire, context) is not here but derived in catalogue.hpp.
 #pragma once

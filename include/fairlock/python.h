@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* fairlock for extension modules, in C, C++ or Cython: take a fairlock lock without a Python call.
  *
  *   static const fairlock_api *fairlock;                  once, in the module's init function:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statistics of one lock: what its acquisitions went through. Counted<P, L> is the lock L with a Tally beside it;
 // whoever has no room there keeps the Tally elsewhere, and acquires through it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Until: how long a wait may last. What a timed acquire is given, and what every await of it is asked about.
 //
 //   Forever         for ever

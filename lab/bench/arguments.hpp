@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of a family: options with a value (--threads 4) or without (--pin). Each family asks for those that
 // it has, and then finish() refuses what nobody asked for. Bad input never returns: one line, and status 2.
 #pragma once

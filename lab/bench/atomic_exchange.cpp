@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Family `atomic-exchange`: threads that exchange a structure of five integers with a shared one. (Hapax paper, section
 // 6.1.) The lock is libatomic's.
 //

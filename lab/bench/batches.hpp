@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one episode takes, for a thread that is alone: the median of short batches, so that those in which it lost its
 // processor do not matter.
 #pragma once

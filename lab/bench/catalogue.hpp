@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of the roster that comes from the catalogue, for one waiting policy: every policy has a file that includes
 // this one, so that they are compiled side by side.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every family uses: the clock, ways to end, measures of fairness, and ways to keep the compiler from knowing too
 // much.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Family `contend`: threads that acquire a lock, do something, release it and do something else, all the time.
 #include "contest.hpp"
 #include "family.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lock, the threads that want it, and the check that it kept them apart.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads that do something over and over, each counting how often; the counts of a window are the sample.
 //
 //   threads         wait until all are there | warm-up | window | over: each finishes what it is at, and ends

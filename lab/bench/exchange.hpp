@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `atomic-exchange` exchanges: too large for the processor's own instructions, so libatomic takes a mutex that it
 // finds by the object's address.
 #pragma once

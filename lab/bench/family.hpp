@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The families of workloads. One process measures one sample: it runs one family once and prints one JSON object.
 //
 // A new family is a file with a Family in it, and a line in families.cpp. Its run function asks `arguments` for its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Family `fork-join`: phases. In each, every thread does its episodes, and then all meet before the next one begins;
 // with more threads than processors the slowest of them decides.
 #include <barrier>

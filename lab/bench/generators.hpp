@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pseudo-random generators that critical and non-critical sections advance.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A histogram of times: four buckets to every doubling, from single nanoseconds to minutes.
 #pragma once
 

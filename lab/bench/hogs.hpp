@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes that do nothing but burn CPU, for as long as this object lives. They die with the benchmark, however it
 // ends.
 #pragma once

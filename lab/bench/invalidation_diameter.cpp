@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Family `invalidation-diameter`: one thread adds to a word that the others read all the time. How much they slow it
 // down is what every waiter of a ticket lock does to the owner's release. (TWA paper, Figure 1.)
 #include "crew.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON, written as it comes: objects and lists nest as the functions that write them do. Printed when it is complete,
 // so that a run that fails prints none of it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LevelDB by its C interface, looked for when it is needed: neither the build nor anything else here depends on it.
 #pragma once
 

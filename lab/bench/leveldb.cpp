@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Family `leveldb`: threads that read random keys of a LevelDB database, as `readrandom` of its db_bench does. (TWA
 // paper, section 4.4; Hapax paper, section 6.2.) The locks are LevelDB's, above all the one of the database.
 //

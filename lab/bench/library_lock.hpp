@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Families whose lock is inside a library: threads repeat an episode that takes it, or perhaps takes none.
 #pragma once
 

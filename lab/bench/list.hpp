@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `fairlock_bench list`: what there is to measure, and what could not be built in.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The native workloads: fairlock's locks and semaphores beside what a program could use instead.
 //
 //   fairlock_bench list                       what there is to measure

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One lock under measurement. The families see Measured, which hides the type; the loop is compiled for its lock, so
 // that nothing virtual happens within. It is the only code that is compiled for every lock: keep it small.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One thread of a crew that contends: what its loop (measured.hpp) needs, and what happens in and between its critical
 // sections. These are ordinary functions, the same ones for every lock.
 #pragma once

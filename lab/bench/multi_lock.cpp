@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Family `multi-lock`: one thread, the leader, acquires several locks and holds them all; every other thread contends
 // for one of them. Where a lock has one queue element for each thread, all of them wait on the leader's.
 #include <deque>

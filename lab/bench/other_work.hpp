@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much of the processors' time others took meanwhile: locks whose waiters sleep behave quite differently on a
 // machine that is not as idle as it should be, because waking a thread on an idle processor takes long.
 #pragma once

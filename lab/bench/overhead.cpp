@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Family `overhead`: what the loop that measures every lock costs. The same locks, each in that loop with one thread
 // and empty sections, and in a loop written by hand, by turns. Both count their episodes in the critical section: in
 // the one that is the witness of exclusion, and in the other what a loop to try a lock out would do there.

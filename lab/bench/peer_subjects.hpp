@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mutexes of other libraries as subjects, where the libraries are installed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processor's counters, for the threads that are started from now on: cycles, instructions, cache misses. Many
 // machines, virtual ones above all, have none to give; then it says why.
 #pragma once

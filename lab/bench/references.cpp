@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of the roster that is not ours: what a program could use instead, no lock at all, and a broken lock.
 #include <mutex>
 #include <semaphore>

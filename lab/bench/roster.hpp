@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can be measured: the catalogue's locks and semaphores under every waiting policy that they allow, the
 // references, no lock at all, and a broken lock.
 #pragma once

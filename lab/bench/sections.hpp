@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What threads do in and between critical sections, and what is noted meanwhile.
 #pragma once
 

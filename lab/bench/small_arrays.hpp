@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of the roster with small waiting arrays, where waiters collide: every lock and semaphore of the catalogue
 // that waits in one, for one waiting policy.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is measured. Every lock, ours or another's, is a Subject: it runs a body between acquire and release, and says
 // what the calling thread has to keep from one episode to the next.
 //

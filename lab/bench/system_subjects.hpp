@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The locks and semaphores of the system as subjects, and concurrencykit's where it is installed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Family `throw`: threads that throw and catch, back to back. (TWA paper, section 4.2.) The locks, if there are any,
 // are those of the C++ run time.
 //

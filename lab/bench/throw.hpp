@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One episode of `throw`, and what a just-in-time compiler does to it.
 #pragma once
 

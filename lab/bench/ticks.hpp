@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A clock that is cheap enough to read twice in every episode: the processor's counter where it has one that all
 // processors share, else the system's clock.
 #pragma once

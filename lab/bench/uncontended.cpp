@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Family `uncontended`: what an acquire and its release cost when nobody else wants the lock. A second thread, the main
 // one, is asleep: that it exists keeps glibc from leaving out the atomics that a lone thread would not need.
 #include "batches.hpp"

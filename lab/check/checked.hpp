@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checked platform: every atomic operation and every wait is posted to the world, which decides when it happens.
 #pragma once
 

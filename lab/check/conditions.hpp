@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scenarios of a condition, over a lock of the catalogue.
 //
 //   notify           half of the threads put tokens, each with a notify_one after they let go of the lock; the others take them

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every search does with a world and its memory: list the steps that are open, take one, save and come back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A contended scenario, told by running it: A enters, B and C wait, and everybody leaves in turn.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depth-first search over states: the default engine.
 
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fibers: a stack each, and a switch between them that leaves all of a fiber's state on its stack, so that copying the
 // live part of the stack away and back again rewinds the fiber.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each test is a few threads over the words x, y and z, and a question about what they read and what is left.
 // The answers under `weak` are RC11's, without load buffering.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Litmus tests: the memory models, held against what is known of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutants: planted bugs that the checker must find.
 //
 // A mutation rewrites operations of the real algorithm on their way to memory, so there is no second copy of a lock

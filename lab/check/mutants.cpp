@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The planted bugs. Each is a line: the lock, where it goes wrong, how, and what that is in words.
 
 #include "check/mutant.hpp"

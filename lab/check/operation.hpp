@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operation: what a thread of a scenario is about to do to shared memory. Posting one is the only scheduling point.
 #pragma once
 

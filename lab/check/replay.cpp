@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules as text, and following one step by step.
 
 #include <memory>

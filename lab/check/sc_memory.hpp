@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sequential consistency: a location has one value, which is the one in the arena.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scenarios: what the threads of a check do with a lock.
 //
 //   rounds      every thread acquires and releases, again and again

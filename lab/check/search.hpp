@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ways to drive a world through its schedules.
 //
 //   explore    depth first, with snapshots to come back to and a set of the hashes of states already seen

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Subjects: everything in the catalogue that can be checked, without its type.
 #pragma once
 

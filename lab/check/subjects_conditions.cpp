@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The condition, over a FIFO lock, with waiters that keep looking and with waiters that sleep.
 
 #include <fairlock/lock/ticket.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lock for each way to wait, with waiters that check their condition and step aside before they sleep. The names end
 // in +step+park.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two searches without a set of states, under sequential consistency: every interleaving, and dynamic partial-order
 // reduction with source sets and sleep sets (Abdulla, Aronsson, Jonsson, Sagonas 2014). Both collect the traces that
 // they find, where two interleavings are one trace if they order all conflicting operations alike. They check the

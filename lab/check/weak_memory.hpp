@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weak memory: RC11 without load buffering, as views over messages.
 //
 // A location is a list of messages in modification order. A thread's view says, for each location, the oldest message

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // World: one scenario in motion. A few threads on fibers, an arena with all that they share, and the bookkeeping of the
 // properties. Everything that a step may change is in the arena, on the fibers' stacks, or in `Moving`, so that a
 // snapshot of these three rewinds the world. Abandoned fibers never run destructors.

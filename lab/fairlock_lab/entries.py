@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The entries of the catalogue, and what their orders of admission mean."""
 
 from __future__ import annotations

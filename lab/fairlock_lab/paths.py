@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the native benchmark of this installation is."""
 
 from __future__ import annotations

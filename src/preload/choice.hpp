@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which lock and which semaphore an object is built from: FAIRLOCK_PRELOAD_LOCK is a name of the catalogue,
 // FAIRLOCK_PRELOAD_WAITING a waiting policy.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Generations: every object of ours is stamped with the generation of the process that used it last. In the child of a
 // fork whoever stood in a line is gone, so what has an older stamp is made anew before it is used: its line is empty,
 // and a mutex is held if, and only if, the thread that forked held it.

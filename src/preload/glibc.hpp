@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The originals: what comes behind us under the names that we replace. For the kinds that cannot be replaced, and for
 // those who mix them.
 //

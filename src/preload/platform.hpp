@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The platform of the preloaded locks: the native one, but errno stays as it is, a sleep may be a cancellation point,
 // and nothing is taken from malloc: its own locks may be ours.
 #pragma once

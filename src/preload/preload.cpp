@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of POSIX. Each object is this file, built for one lock and one waiting policy (choice.hpp).
 //
 // They have no symbol version: then they stand in for glibc's of whatever version a program asks for. With one,

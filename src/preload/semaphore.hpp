@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A semaphore inside glibc's.
 //
 //   at   field       holds                                              written by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared memory: other processes may use an object there, even if the program did not declare it process-shared.
 //
 // POSIX demands PTHREAD_PROCESS_SHARED for a mutex that several processes use. Some programs forget it and get away

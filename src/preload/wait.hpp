@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A wait as POSIX has it: until a point in time of one of two clocks, ended by a signal or not, and by cancellation or
 // not.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The algorithms of the catalogue as the Python types use them: functions on a piece of memory.
 #pragma once
 

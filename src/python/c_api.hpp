@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of functions for extension modules (include/fairlock/python.h), as a capsule.
 #pragma once
 

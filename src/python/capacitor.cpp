@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Capacitor: admits threads in platoons to any object with acquire() and release().
 //
 //   field        holds                                                     written by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Condition: over a Lock or an RLock of ours, or over whatever has acquire() and release().
 #include <fairlock/line/notify.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the child of a fork does before anything else: the threads that waited are gone, and the lines must be empty.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lock and RLock for the other types of the module. The caller is attached to the interpreter.
 #pragma once
 

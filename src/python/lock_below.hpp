@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lock below a condition: a Lock or an RLock of ours, or whatever has acquire() and release().
 #pragma once
 

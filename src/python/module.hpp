@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The native module fairlock._locks: its types, and what they need of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a signal has arrived whose Python handler has not run yet. The check is one load, and needs no attached
 // thread state.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Primitive: what Lock, RLock, Semaphore and BoundedSemaphore share. An algorithm of the catalogue, the memory it works
 // on, and the way to wait for it.
 //

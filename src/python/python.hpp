@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Python's C API, and what its versions spell differently.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timeouts as Python's callers give them, turned into deadlines.
 #pragma once
 

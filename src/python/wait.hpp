@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A wait of a Python thread: detached from the interpreter, interruptible by signals, and visible to others while it
 // lasts.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who waits for what just now: what fairlock.dump() shows, and what the child of a fork must mend.
 //
 // A Wait is on the stack of the thread that waits, and a thread has several when a signal handler waits during a wait.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results that were never measured, but look as if they were: for the tests of the report, and to design it by.
 
 python tests/report_data.py results.json [--scale 1.0] [--noise 0.03] [--runs 5]

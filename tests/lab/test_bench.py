@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``fairlock bench`` through the real native program: plans, order, files, Ctrl-C, bad input. No timings are judged."""
 
 from __future__ import annotations

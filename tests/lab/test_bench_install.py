@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``fairlock bench install``: every program runs both ways, and a sample with the wrong locks is refused."""
 
 from __future__ import annotations

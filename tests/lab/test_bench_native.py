@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The program behind `fairlock bench`: what it lists, that locks exclude, what a sample holds, what it refuses."""
 
 from __future__ import annotations

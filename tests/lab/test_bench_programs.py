@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workloads whose lock is inside a library or a program: each really runs, over the lock that was asked for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``fairlock bench python``: its rows run, without the lab too, and wrong arguments are one clear line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`fairlock list` and `fairlock explain`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The checker: what it explores, what it finds, and that it can be trusted."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every command in docs/findings.md reports what the page says it reports."""
 
 from __future__ import annotations

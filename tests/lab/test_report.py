@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The report: words and verdicts for results made by hand, figures as files, and the page in a browser."""
 
 from __future__ import annotations

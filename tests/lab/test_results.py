@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results files, and what is computed from them: medians, ratios within a run, verdicts on claims and targets."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A release may be held up until its line is gone and another line lies at the same address. It then touches the other
 // line only while a user of that line is inside, and leaves no entry behind.
 #include <new>

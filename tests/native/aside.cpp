@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stepping aside (waiting/yield_before_park.hpp): by a few at a time, not near a deadline, and not beside a thread that
 // just computes.
 #include <fairlock/fairlock.hpp>

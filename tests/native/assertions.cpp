@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Misuse stops with the lock's name in debug builds; release builds keep their mutexes trivial instead. In both,
 // all-zero memory is an unlocked lock.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Capacitors: over every lock of the catalogue; the dice; and that whoever abandons the inner lock still departs.
 #include <fairlock/fairlock.hpp>
 

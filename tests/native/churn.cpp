@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads that come and go by the thousand, each using every lock: nothing leaks (AddressSanitizer looks), small thread
 // numbers are used again, and a thread may still lock while its thread-local objects are being destroyed.
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Those who leave a CLH lock leave nodes behind. Whichever way they leave, and whoever leaves beside them, the next in
 // line finds the lock as it is, and the nodes do not pile up.
 #include <fairlock/fairlock.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The condition: nothing lost between producers and consumers, the longest waiter first, timeouts, interrupts and
 // exceptions that lose no notification, storms of notify_all, and destruction as soon as all are notified.
 #include <array>

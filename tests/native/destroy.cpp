@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Release touches nothing of the lock after the store that admits or frees: the next owner may destroy it at once.
 // AddressSanitizer and ThreadSanitizer see what would happen otherwise.
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A release does not touch the semaphore once it has published its permits: a thread that got one may destroy the
 // semaphore at once. Here a waiter has left the head of the line, so the release must remove an entry from the table of
 // leavers, and the semaphore lies in a page that is unmapped while the release is held up.

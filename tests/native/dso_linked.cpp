@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two shared libraries in one process share locks: linked to the program.
 #include "dso/dso.hpp"
 

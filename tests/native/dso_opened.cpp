@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two shared libraries in one process share locks: opened at run time with RTLD_LOCAL, like the plugins of an
 // interpreter. The program itself takes part because it exports its symbols (ENABLE_EXPORTS in CMake, -rdynamic);
 // without that the linker keeps the program's domain to itself.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fair lock and the fair semaphore: threads that wait, that try and that leave, under every waiting policy; no
 // thread starves; and a woken waiter that does not run keeps the others waiting only while the lock is saturated.
 #include <fairlock/fairlock.hpp>

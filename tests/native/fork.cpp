@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The child of a fork: the domain is as new, and locks that others were waiting for can be made anew and used.
 #include <fairlock/fairlock.hpp>
 #include <fairlock/platform/fork.hpp>

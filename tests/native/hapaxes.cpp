@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hapaxes are used once: across threads, blocks, lanes and block sizes, with values given back and with second blocks.
 // When they run out, the program stops with a message.
 #include <fairlock/fairlock.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hash functions: the papers' formulas, every index in range, every slot visited, neighbours on sectors of their
 // own.
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes and places: what the headers and the catalogue promise about memory.
 #include <type_traits>
 

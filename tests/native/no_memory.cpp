@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks when memory runs out. Releasing a lock allocates nothing, whichever thread releases and whatever
 // that thread did before. An acquire that needs memory and gets none throws std::bad_alloc and leaves
 // the lock unchanged.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qspinlock when small thread numbers run out: threads without one take the lock by trying, beside threads that queue.
 #include <fairlock/fairlock.hpp>
 

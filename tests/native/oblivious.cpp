@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Release by another thread, wherever the catalogue claims it: one thread acquires and hands the episode over, and is
 // back in line for the same lock before the other has released it.
 #include <fairlock/fairlock.hpp>

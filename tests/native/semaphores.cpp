@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The semaphores: never more threads inside than permits, no permit lost, several released at once.
 #include <fairlock/fairlock.hpp>
 

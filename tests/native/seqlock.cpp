@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The hapax seqlock: readers never accept a torn record, and writers never wait.
 #include <array>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A serial number belongs to one thread for ever: no later thread gets it, even after 2^32 threads.
 #include <concepts>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several locks held at once, and released in any order.
 #include <array>
 #include <condition_variable>

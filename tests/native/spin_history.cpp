@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SpinHistory: a thread spins unless that has failed several times in a row, and tries again in the end.
 #include <fairlock/fairlock.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statistics: what they count is what happened, and a lock that does not count is the lock that it always was.
 #include <mutex>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutual exclusion and progress: every lock and variation with 2, 4 and 16 threads, with the episode in the lock body
 // (Mutex) and on the stack (Guard, with).
 #include <numeric>

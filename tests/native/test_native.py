@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The C++ side: every program of tests/native, in builds that each see something else.
 
 One flavour is one build folder, `build/tests-FLAVOUR`; a second run compiles only what changed. A

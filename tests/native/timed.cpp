@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Leaving early: every lock and semaphore that can be left, under a policy that sleeps and one that does not, with
 // deadlines that pass at every depth of the line. No grant is lost, exclusion holds, nothing is left in the domain, and
 // deadlines in the past or infinitely far mean what they say.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // try_acquire, wherever the algorithm admits a sound one: it succeeds on a free lock, fails on a held one, and keeps
 // exclusion beside threads that wait in line.
 #include <fairlock/fairlock.hpp>

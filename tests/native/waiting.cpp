@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The waiting policies: every lock (but the capacitors, which wait by others) and semaphore, oversubscribed, with
 // MutexBench's replay check; both ways to park; and the public chains.
 #include <fairlock/fairlock.hpp>

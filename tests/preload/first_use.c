@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints how many nanoseconds a lock and unlock of a mutex take, at its first use and later, in a program with MAPPINGS
 // shared mappings.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ten threads take and return the one permit of a semaphore in a tight loop, 100,000 times each.
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Try real programs under the locks, and print what came of it: real_programs.py [PROGRAM ...] [--lock L ...]."""
 
 from __future__ import annotations

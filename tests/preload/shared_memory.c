@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several processes increment a number in shared memory. The object that protects the number lies in the same memory,
 // and was not declared process-shared.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``fairlock run --lock all -- program``: samples of whole runs, and what fails is no sample."""
 
 from __future__ import annotations

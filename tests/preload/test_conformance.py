@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What POSIX requires of mutexes, conditions and semaphores, one by one: with every lock it is as with glibc."""
 
 from __future__ import annotations

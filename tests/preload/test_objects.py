@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The preloadable objects themselves: which there are, what they need, and what they put in a program's way."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real programs do under the preloaded locks what they do with their own. Which, and what is checked: `programs`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """fairlock run: the program has the lock, and else nothing of it changes; what would not work is told in one line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Under every lock, several processes may use objects in shared memory that were not declared process-shared."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statistics of a program's mutexes: what is counted, that the program does not notice, and what `run` makes of it."""
 
 from __future__ import annotations

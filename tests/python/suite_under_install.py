@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run a suite of the standard library on fairlock's locks: suite_under_install.py SUITE [TEST LEFT OUT ...]."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the types share: what is offered, threads that cannot hang a test, and other interpreters."""
 
 from __future__ import annotations

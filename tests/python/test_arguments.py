@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Wrong arguments raise what ``threading`` raises, and say what would be right."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exceptions from other threads (PyThreadState_SetAsyncExc): they come after the wait, and are never lost."""
 
 from __future__ import annotations

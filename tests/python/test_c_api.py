@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Extension modules take our locks: the example, built as its comment says."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Capacitor: platoons before any lock."""
 
 from __future__ import annotations

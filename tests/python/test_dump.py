@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What fairlock.dump(), contended() and deadlocks() tell of threads that wait."""
 
 from __future__ import annotations

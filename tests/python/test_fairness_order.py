@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Strict order: who queues up one after the other enters in that order; and nobody is passed by more than it says."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A condition over a lock that is not ours uses it as ``threading.Condition`` would."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The child of a fork starts with empty lines: whoever waited in the parent is gone, and nothing is handed to them."""
 
 from __future__ import annotations

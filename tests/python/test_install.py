@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """threading makes our locks after install(): what that changes, and that the standard library does not mind."""
 
 from __future__ import annotations

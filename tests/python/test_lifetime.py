@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Objects die when nobody needs them any more, and leave nothing behind."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CPython's own tests of locks, unchanged, on our types."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Misuse is refused, or harmless: no lock is broken by it, and nothing crashes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What several threads do at the same instant, above all where no global lock orders them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """python -m fairlock runs a program as Python does: each test asks both, and compares."""
 
 from __future__ import annotations

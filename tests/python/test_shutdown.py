@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The end of the interpreter: with daemon threads in every kind of wait, locks that are held, and late users."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A signal handler runs without a second signal, whenever the signal arrives and whichever thread receives it.
 
 Each test runs in a process of its own, whose main thread waits.

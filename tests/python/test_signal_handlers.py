@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A signal handler that runs while the main thread waits for a lock may wait for the same lock, as with threading's."""
 
 from __future__ import annotations

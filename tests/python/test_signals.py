@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Signals: Ctrl-C ends every wait of the main thread, and leaves every line sound; other handlers change nothing.
 
 Each test runs in a process of its own, whose main thread waits, and where another thread sends real signals to it.

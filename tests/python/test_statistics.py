@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """owner, waiting, statistics() and waits(): right in situations whose truth is known."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Storms of short timeouts: nobody is in twice, nothing is lost, and in the end the line is empty."""
 
 from __future__ import annotations

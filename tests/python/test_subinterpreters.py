@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Other interpreters in the same process: each has its own types, and what is waited for in one is nobody's business
 in the other."""
 

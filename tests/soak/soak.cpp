@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The soak: every lock and semaphore, under every policy that it can have, with random numbers of threads, random
 // timeouts, tries and interrupts, round after round until the time is up. After each turn: the replay check, a free
 // lock, and nobody left in the domain.

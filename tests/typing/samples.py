@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Typical use, for type checkers: tests/test_types.py runs them on this file, and never runs the file."""
 
 from __future__ import annotations

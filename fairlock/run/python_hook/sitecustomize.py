@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a Python under ``fairlock run --python`` runs before its program: ``fairlock.install()``.
 
 Every Python that the program starts comes here, also one of another version: no syntax that an old one does not know.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements: the queue nodes and gates that a waiter owns while it waits.
 //
 // PerThread gives every thread one element: nothing to allocate, but only the thread that acquired may release, and it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The slots of the Hapax family: from a hapax to its slot, and waiting there without being seen.
 //
 //   notice    the last hapax that departed through the slot. An exchange and not a store: when two owners share a slot,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hapaxes: 64-bit values that are used once in the life of a domain.
 //
 // A thread takes them from a block of its own (64K of them unless the domain says otherwise) and goes to the domain's

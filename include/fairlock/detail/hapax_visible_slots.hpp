@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Visible waiting: the slots of the Hapax lock with visible waiters, and how to wait in them.
 //
 //   visible(h)   0, or the hapax that one waiter waits for; written by that waiter (0 -> h) and by its predecessor (h -> 0)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a ticket or a hapax to a slot of the waiting array.
 //
 // A good hash here is not a random one. Tickets of one lock come one by one, so neighbours should fall on different

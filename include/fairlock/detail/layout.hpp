@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a lock's fields lie: together in one line, or each on a sector of its own.
 //
 // A sector is two cache lines, because hardware prefetches neighbours in pairs. Fields that are used together are

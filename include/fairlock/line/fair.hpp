@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FairLine: permits that newcomers may take, and a FIFO line of threads that sleep until they get one. The fair lock
 // and the fair semaphore share it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Left: the domain's table of those who abandoned a line that goes on without them.
 //
 //   who leaves      key                     value

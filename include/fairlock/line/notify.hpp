@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // WaiterLine: those who wait for a notification, in the order in which they came. The inside of a condition
 // (condition.hpp).
 //

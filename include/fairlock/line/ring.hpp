@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ring: waiters' elements in a circle; before the first stands the last. For whoever has the line to itself just now.
 // An element has `next` and `before`. Both functions return the first element afterwards, or null.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TicketLine: the line that the locks and semaphores of the ticket family share. It says which tickets are admitted,
 // and how a waiter leaves.
 //

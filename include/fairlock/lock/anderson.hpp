@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Anderson's array-based queue lock: each waiter watches a flag of its own. N threads at most may be in line, owner
 // included; one more is stopped with a message, because it would share a flag with another and two would enter.
 //

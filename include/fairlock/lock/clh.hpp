@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CLH: a queue that exists only in the waiters' heads; each watches the node of its predecessor and keeps it
 // afterwards, so nodes circulate between threads. (Craig 1993; Magnusson, Landin, Hagersten 1994. How to leave: Scott,
 // Scherer 2001; with nodes that circulate nobody has to wait for an answer.)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fair lock: a barging lock with a bound. A thread that finds the lock free takes it, like an ordinary mutex. Threads
 // that wait sleep in a FIFO line. While the lock is saturated, newcomers pass the first in line at most `quota` times
 // and for about `patience`. While it is not, the lock stays out of the scheduler's way. In Python, this is Lock().

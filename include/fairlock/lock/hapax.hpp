@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hapax lock, with invisible waiters: Tidex with an identity that is never used twice, and a waiting array instead of
 // one word for everybody. (Dice, Kogan 2026; Listings 2 and 6.)
 //

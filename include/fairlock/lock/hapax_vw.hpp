@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hapax lock with visible waiters: a waiter writes the hapax that it waits for into the slot, and its predecessor hands
 // over by clearing it. Under contention neither touches the lock body. (Dice, Kogan 2026; Listings 3 and 5.)
 //

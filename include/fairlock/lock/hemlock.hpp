@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HemLock: a CLH-like queue with one word in the lock and one element a thread, which several locks held at once may
 // share, because what is handed over is the lock's address. (Dice, Kogan 2021.)
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LIFO: the newest waiter is admitted first. Maximally unfair on purpose: it is what a capacitor must tame.
 //
 //   field          holds                                                  written by

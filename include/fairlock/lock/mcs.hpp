@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MCS: a queue of nodes, each waiter watching its own. (Mellor-Crummey, Scott 1991.)
 //
 //   field         holds                                written by

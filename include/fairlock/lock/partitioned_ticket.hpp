@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Partitioned ticket lock: a ticket lock whose grant is spread over N words, so that waiters watch N different lines.
 //
 //   field        holds                                             written by

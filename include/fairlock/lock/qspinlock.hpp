@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // qspinlock: Linux's 32-bit lock, rendered for user space. The first waiter sets a pending bit and watches the locked
 // byte; the others queue as in MCS, but the tail is a small thread number instead of a pointer.
 //

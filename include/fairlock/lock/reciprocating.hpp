@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reciprocating lock: arrivals push themselves onto a stack; the owner detaches the whole stack as the next segment,
 // and the segment is admitted from the top, each member handing over to the one below. (Dice, Kogan 2025.)
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test-and-set locks: one word, and whoever finds it clear has the lock. Barging: no bound on bypass.
 //
 //   tas           exchanges until it got 0

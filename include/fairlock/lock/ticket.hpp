@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ticket lock: FIFO, two words, no context. Every waiter watches the grant, so each release invalidates them all.
 // With `backoff`, a waiter pauses between two looks in proportion to the number of threads before it (Scott & Brown,
 // Figure 4.7): fewer looks, the same line.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tidex: a waiter knows its predecessor's identity and waits until that identity departs. FIFO; every waiter watches
 // depart_. (Ramalhete, Correia 2016; Listing 1 of the Hapax paper.)
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TWA: a ticket lock augmented with a waiting array. Near waiters (within `threshold` of the head) watch the grant as
 // in a ticket lock; far ones wait in the domain (waiting/waiting_array.hpp), so a release invalidates at most
 // `threshold` waiters. (Dice, Kogan 2019; Listing 1.1.)

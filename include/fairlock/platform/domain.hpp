@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Domain: the place of what locks share. A process has one; a shared-memory segment will be one; each run of the
 // checker makes a fresh one. All-zero memory is an empty domain.
 //

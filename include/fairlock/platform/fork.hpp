@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fork: a child has one thread, but the domain of its parent, in which others may have been waiting. A waiter that is
 // gone would be handed a lock, or be woken at an address that is another's by now.
 //

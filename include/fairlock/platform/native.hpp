@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The native platform: std::atomic, thread_local, and a waiting policy.
 //
 // The process's domain is an inline variable of default visibility: one object however many shared libraries include

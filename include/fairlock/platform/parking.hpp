@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parking: two ways to sleep on a 32-bit word, behind one interface.
 //
 //   park(word, value, deadline)   sleep while the word has that value; may wake for no reason; false: the deadline has passed

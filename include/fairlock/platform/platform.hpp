@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Platform: all that an algorithm may touch.
 //
 // Every lock is a template over a Platform, so the source that a program runs natively is the source that the checker

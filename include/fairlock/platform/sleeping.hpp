@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sleeping<Base>: a platform whose waiters fall asleep on a waiting chain, after as many looks as the policy allows.
 // Natively and on the checker alike, so that what sleeps is what was explored.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fair semaphore: a thread that finds a permit takes it. Threads that wait sleep in a FIFO line. While the semaphore is
 // saturated, newcomers pass the first in line at most `quota` times and for about `patience`, whichever ends first. In
 // Python, this is Semaphore().

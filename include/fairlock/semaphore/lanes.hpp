@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Laned semaphore: a ticket semaphore whose waiters watch several words in turn, each on a sector of its own. (The
 // lanes that the Capacitor paper sketches, in order.)
 //

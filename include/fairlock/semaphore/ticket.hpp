@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ticket semaphore: a ticket lock whose grant may run ahead of the tickets. FIFO; every waiter watches the grant.
 // (Dice, Kogan 2025; Listing 1 of the semaphore paper, whose introduction states the test the wrong way round.)
 //

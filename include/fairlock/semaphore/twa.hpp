@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TWA semaphore: a ticket semaphore augmented with a waiting array. Near waiters watch the grant, far ones wait in the
 // domain (waiting/waiting_array.hpp), so a release invalidates at most `threshold` waiters. (Dice, Kogan 2025; Listing
 // 2 of the semaphore paper; with Far::chain and threshold 0 Listing 3, and with Far::futex the form that its text

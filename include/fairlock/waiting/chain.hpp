@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting chains: a slot of the domain heads a concurrent pop-stack of waiters, each watching (or sleeping on) a gate
 // of its own. Push one, detach all. (Dice, Kogan 2025; Listing 3 of the semaphore paper.)
 //

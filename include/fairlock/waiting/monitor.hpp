@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting policy `monitor`: the processor watches the line and dozes until it is written: UMWAIT or MONITORX on x86,
 // WFE on ARM, where the CPU has it (asked once, at run time); elsewhere it is `yield`. The thread keeps its processor
 // all the while.

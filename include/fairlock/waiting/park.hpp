@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting policies `park` and `spin-then-park`: sleep in the kernel, at once or after a bounded number of looks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The instruction that makes a busy wait polite.
 #pragma once
 

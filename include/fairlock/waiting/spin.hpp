@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting policy `spin`: never leaves the processor. For the lab, and for threads that have a processor each.
 //
 // A policy says how a thread waits between two looks (`step`, told the word and a way to ask whether it is still the

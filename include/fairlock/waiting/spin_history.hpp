@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SpinHistory: whether spinning has ended a thread's recent waits for a lock, and so whether the thread should spin
 // before its next sleep.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Far waiting: what TWA adds to the line of tickets, for its lock and its semaphore alike. Near waiters (within
 // `threshold` of being admitted) watch the grant; far ones wait in the domain, each at the place of its own ticket,
 // until they are near.

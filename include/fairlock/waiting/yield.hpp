@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting policy `yield`: a bounded spin, then the processor is offered to others at every look.
 // Short of sleeping, nothing else lets a queue lock make progress while its next owner has no processor.
 #pragma once

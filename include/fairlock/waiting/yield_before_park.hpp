@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stepping aside: offering the processor to others between two looks, before one falls asleep.
 //
 // Where threads outnumber processors, a line that sleeps hands its lock on as fast as a processor can be woken: with

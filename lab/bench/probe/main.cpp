@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fairlock_bench_probe: how many mutexes one episode takes, of those whose lock is inside a library. Prints a number.
 //
 //   fairlock_bench_probe throw [--registered-frames] | atomic-exchange | leveldb LIBRARY FOLDER ENTRIES

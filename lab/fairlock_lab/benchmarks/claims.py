@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the papers say that they measured, in our words, and whether samples from here show the same.
 
 A claim holds if each of its comparisons does that was measured. A comparison is a median of ratios (or of figures)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One program under several locks: a whole run of it is a sample (``fairlock run --lock all -- program``)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choices of several workloads that answer one question together: ``short`` and ``targets``."""
 
 from __future__ import annotations

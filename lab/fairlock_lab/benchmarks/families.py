@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who takes a sample: ``fairlock_bench``, or a module of this package for what is not in it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Medians and quartiles, and ratios of samples that were taken in the same run.
 
 What slows the whole machine down for a while hurts all samples of a run alike. So a ratio is taken within each run, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files that a benchmark writes, and the page that is made of them."""
 
 from __future__ import annotations

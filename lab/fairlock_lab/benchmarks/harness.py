@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run a plan: sample by sample, each in a process of its own, each in the file before the next begins."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LevelDB's ``readrandom``: ``fairlock_bench`` reads, from a database that is filled once for all samples."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The machine that measured: what a reader of results has to know of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The numbers of a sample: what they are called, in which unit they are shown, and which way is better."""
 
 from __future__ import annotations

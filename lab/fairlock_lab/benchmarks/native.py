@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``fairlock_bench``: where it is, what it can measure, and one sample from a process of its own."""
 
 from __future__ import annotations

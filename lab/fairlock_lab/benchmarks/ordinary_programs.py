@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ordinary Python programs with and without ``fairlock.install()``: the rows, and one sample."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much of the processors' time others took while a program of ours ran; as ``benchmarks/other_work.hpp``.
 
 The marks and notes with which a table reports it are here, too.

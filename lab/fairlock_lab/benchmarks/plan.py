@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From what was asked for to the points that are measured, and their order.
 
 All points of a run are measured before the next run begins, so that a noisy hour hurts all alike. Within a run those

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program that is run to its end: what it printed, how long it took, and what it used."""
 
 from __future__ import annotations

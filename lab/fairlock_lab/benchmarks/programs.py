@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the workloads share whose lock is inside a program or a library: the preloaded lock, and where databases are."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far a benchmark is, and how much time is left: with rich on a terminal, else in plain lines."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Threads that contend for one lock, and what each of them got in a window after a warm-up."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is measured without a crew: one thread, two that take turns, and memory."""
 
 from __future__ import annotations

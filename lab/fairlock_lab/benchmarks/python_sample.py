@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One sample of the Python workload, in a process of its own.
 
 ``python -m fairlock_lab.benchmarks.python_sample CONFIG LOCK ...`` prints the sample.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Python types against those of ``threading``: what is measured, the targets, and one sample."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the command line to results that have no samples yet, or not all: what to measure, checked."""
 
 from __future__ import annotations

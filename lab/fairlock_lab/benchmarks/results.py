@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The file of a benchmark: what was planned, on which machine, and every sample. docs/results.md describes it."""
 
 from __future__ import annotations

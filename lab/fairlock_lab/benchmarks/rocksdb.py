@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RocksDB's ``readwhilewriting``, run by the ``db_bench`` that comes with RocksDB.
 
 One thread writes and the others read; what they read in a second is counted. The paper's 200 seconds fill an empty

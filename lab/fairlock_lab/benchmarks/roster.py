@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can be measured with: the locks, semaphores and references that a build of ``fairlock_bench`` has."""
 
 from __future__ import annotations

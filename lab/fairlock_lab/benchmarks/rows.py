@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workloads with tables of their own, whose rows have targets: ``python`` and ``install``.
 
 A ratio compares the two samples of one run; the figure is its median over the runs. On a shared machine, even two runs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The one table of ``fairlock bench short``: which lock to use here; and the papers' claims, as far as it shows."""
 
 from __future__ import annotations

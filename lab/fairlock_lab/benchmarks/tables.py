@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a person reads at the end: medians with their spread, and ratios to what one would otherwise use."""
 
 from __future__ import annotations

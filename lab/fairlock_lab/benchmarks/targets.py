@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the locks are to reach, and whether they do. Timings are no tests: a missed target is printed as missed."""
 
 from __future__ import annotations

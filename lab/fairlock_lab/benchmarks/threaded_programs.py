@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ordinary threaded programs, written with the standard library alone: the samples of ``fairlock bench install``.
 
     python threaded_programs.py PROGRAM THREADS SECONDS WARM_UP threading

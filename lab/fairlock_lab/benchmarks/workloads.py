@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can be measured: data, with the parameters of the papers as defaults.
 
 A workload is a question; its configs are the ways in which it was asked. A config names a family of ``fairlock_bench``

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of ``fairlock check --coverage``: the explored bounds, and the runs that are incomplete or violated."""
 
 from __future__ import annotations

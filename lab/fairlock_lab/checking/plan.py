@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What ``fairlock check`` explores: the scenarios of each subject, with numbers of threads, episodes and slots.
 
 Two processors explore the usual bounds in five minutes, and the bounds of ``--deep`` in an hour. The more steps the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``fairlock bench``: measure locks against what a program would otherwise use, in runs that take turns."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``fairlock check``: explore the locks of the catalogue, or the mutants planted in them."""
 
 from __future__ import annotations

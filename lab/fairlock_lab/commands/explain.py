@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``fairlock explain``: one lock's fields, moment by moment, while threads contend for it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """``fairlock list``: the catalogue as a table, or one lock with everything known of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make a page of results: figures, a summary in words, and what changed between two files."""
 
 from __future__ import annotations

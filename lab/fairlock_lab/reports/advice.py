@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which lock should I use here? A few sentences, from what was measured.
 
 A lock is judged by the turns of its slowest thread: that is low if the lock is slow, and low if it starves somebody.

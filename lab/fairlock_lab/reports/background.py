@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of the page around the measurement: the papers' claims, what the locks are, and the machine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What changed between two files, as figures: for each group and measure, a panel for each number of threads."""
 
 from __future__ import annotations

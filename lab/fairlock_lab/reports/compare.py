@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two files of the same workload: what became faster, slower, fairer, less fair, and what is only noise."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who is ahead at one number of threads, by how much, and whether chance may have decided."""
 
 from __future__ import annotations

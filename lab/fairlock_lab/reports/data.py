@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results files, arranged as a page shows them: what was measured side by side is one group."""
 
 from __future__ import annotations

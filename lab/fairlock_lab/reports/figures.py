@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which figures a group has; and figures as files."""
 
 from __future__ import annotations

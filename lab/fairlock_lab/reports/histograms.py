@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Histograms of times, one for each lock: hand-overs and waits."""
 
 from __future__ import annotations

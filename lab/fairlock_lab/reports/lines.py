@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lines: a measure over the number of threads, each lock against the others, and over the size of the waiting array."""
 
 from __future__ import annotations

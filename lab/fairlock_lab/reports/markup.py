@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pieces of HTML: text that is safe, tables, lists."""
 
 from __future__ import annotations

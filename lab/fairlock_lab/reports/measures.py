@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is measured: how it is called, written and drawn."""
 
 from __future__ import annotations

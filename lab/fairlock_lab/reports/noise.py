@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far a ratio of measurements can be trusted: intervals by resampling the runs.
 
 Few runs say little of their own noise: three that agree by chance would look certain. So an interval is never narrower

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 "use strict";
 // The figures: drawn with the colours of the reader's theme, as wide as their place, without the locks that are switched off.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page: one file with everything in it, which asks the network for nothing."""
 
 from __future__ import annotations

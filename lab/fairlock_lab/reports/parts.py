@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the figures are made of: rows of data, scales, axes, colours, tooltips.
 
 A specification has no colours but those of the locks, and no font: `style` has the rest, so that the page can turn it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bars: a measure at one number of threads, the best lock first; and what the harness's own loop costs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of the page that show what was measured."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the figures look: a hue for each family of locks, told apart without colour too by shape and dash.
 
 The hues are those of Okabe and Ito, which people who do not see all colours can distinguish, darkened where they would

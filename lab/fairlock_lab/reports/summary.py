@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the page says in words: who won where, and how far the measurement can be trusted."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions that a program calls. Each calls the next definition of its name, that of a lock preloaded behind us or
 // glibc's, and counts how it went.
 //

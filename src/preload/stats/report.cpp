@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The report: one JSON document for each process, in the file that FAIRLOCK_STATS names, with the process's number
 // behind it.
 //

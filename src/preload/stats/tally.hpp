@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program's mutexes and semaphores went through, counted in front of whatever implements them.
 //
 // A tally belongs to one object, one thread and one call site:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two shared objects and the program that uses them, all three with fairlock's headers inside, share locks.
 #pragma once
 

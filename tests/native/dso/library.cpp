@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "library.hpp"
 
 #include "../support/any_lock_of.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a shared object of the test tells about itself. Each is built with hidden visibility and has its own copy of
 // everything that a header can hide.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The catalogue behind one interface that is no template: every lock and variation is compiled once, in catalogue.cpp,
 // and the test programs iterate over a table.
 #pragma once

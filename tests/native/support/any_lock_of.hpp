@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a catalogue entry to a row of the table. Included only where the locks are to be compiled.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "any_lock_of.hpp"
 
 void append_variations(std::vector<AnyLock>& rows);  // variations.cpp: the two compile side by side

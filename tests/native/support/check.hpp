@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a test program needs: CHECK, a scale for the number of rounds, a watchdog, threads that start together, and
 // children that are expected to die.
 //

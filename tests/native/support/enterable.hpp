@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lock, or a semaphore with one permit, as something to enter and to leave, and whose line can be left.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A native platform with something to do before each operation on an atomic: to stop a thread exactly there, or to
 // stir.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MutexBench's safety check. Threads advance one generator of random numbers in their critical sections and count their
 // steps; if no two were ever inside together, the generator ends where a sequential replay of that many steps ends.
 #pragma once

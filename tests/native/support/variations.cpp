@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "any_lock_of.hpp"
 
 static constexpr auto variations = rows_of([]<class P> { return fairlock::Variations<P>{}; });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditions: how they are made and destroyed, and their attributes.
 #include "condition_waiters.h"
 

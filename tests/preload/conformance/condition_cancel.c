@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditions: cancellation of those who wait.
 #include "condition_waiters.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditions: cancelled threads beside others who wait, and what their handlers may do.
 #include "condition_waiters.h"
 

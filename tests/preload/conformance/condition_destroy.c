@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditions: they may be destroyed, and their memory used again, as soon as all waiters have been notified.
 #include "condition_waiters.h"
 

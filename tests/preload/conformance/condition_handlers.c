@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditions: signals that are delivered to a thread that waits. Its handler runs, and the wait goes on, or returns 0
 // for no reason.
 #include "condition_waiters.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditions: with mutexes of every type, also of those that are not replaced.
 #include "condition_waiters.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditions: several processes, and fork.
 #include "condition_waiters.h"
 

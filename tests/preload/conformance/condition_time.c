@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditions: waits with a deadline.
 #include "condition_waiters.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditions: timeouts and signals at the same time. Whoever times out has taken no signal from others.
 #include "condition_waiters.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditions: what programs make of them. Queues, barriers, latches, read-write locks; and C11's beside them.
 #include "condition_waiters.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads that wait on one condition. They count themselves under the mutex: whoever has it, and reads that so many
 // wait, knows them in line.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conditions: whom signals and broadcasts wake.
 #include "condition_waiters.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What libstdc++ makes of conditions, and what it has of its own beside them.
 #include "test.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What libstdc++ makes of mutexes. It calls neither init nor destroy for std::mutex.
 #include "test.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A test for each kind of mutex. Its body uses `mutex`, which points to one of that kind, unlocked and as yet unused.
 #pragma once
 

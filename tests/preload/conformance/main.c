@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conformance --list     prints "name<TAB>requirement" for every test
 // conformance NAME       runs that one in this process: no output and status 0 if all is well
 // conformance            runs all of them, a few at a time, each in a process that starts afresh (with whatever LD_PRELOAD says), and prints

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes: what they are set to, and that mutexes are made accordingly.
 #include "kinds.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a mutex is: one owner at a time, and whoever is next sees what was done.
 #include "kinds.h"
 

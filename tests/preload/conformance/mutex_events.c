@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signals, cancellation and the end of threads, while they wait for a mutex or have it.
 #include "kinds.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a mutex comes to be, and how it ends.
 #include "kinds.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutexes with a priority protocol, which are left to glibc and the kernel.
 #include "kinds.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Robust mutexes, which are left to glibc: they tell that their owner has ended.
 #include "kinds.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Process-shared mutexes, which are left to glibc: other processes may have other locks.
 #include "kinds.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pthread_mutex_timedlock and pthread_mutex_clocklock.
 #include "kinds.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the types of mutexes are for: locking again, and unlocking what one does not have.
 #include "kinds.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pthread_atfork: handlers that take what others use, so that the child finds it in order.
 #include "kinds.h"
 

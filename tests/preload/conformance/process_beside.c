@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is left to glibc works beside mutexes that are replaced: other locks, and functions that take locks of their
 // own.
 #include "kinds.h"

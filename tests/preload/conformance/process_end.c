@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other programs, and the end of this one.
 #include "kinds.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fork: the child has what the forking thread had, and none of the other threads.
 //
 // Left out, because glibc's child cannot unlock them (it has another thread number): recursive and errorcheck mutexes

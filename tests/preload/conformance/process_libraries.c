@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks before main, and in libraries that come and go.
 #include "kinds.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads that come and go, and what runs at their end.
 #include "kinds.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Semaphores: how they are made and destroyed, and what needs no waiting.
 #include "semaphore_ways.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Semaphores: cancellation of those who wait.
 #include "semaphore_ways.h"
 

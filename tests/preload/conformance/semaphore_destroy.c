@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Semaphores: they may be destroyed, and their memory used again, as soon as nobody waits: by whoever has just come
 // back from a wait, even if the post that let it go has not returned yet (glibc's bug 12674).
 #include "semaphore_ways.h"

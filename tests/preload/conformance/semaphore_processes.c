@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Semaphores: several processes, fork, and those that have names.
 #include "semaphore_ways.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Semaphores: signals that are delivered to those who wait, and handlers that post.
 #include "semaphore_ways.h"
 

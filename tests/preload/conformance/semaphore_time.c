@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Semaphores: waits with a deadline.
 #include "semaphore_ways.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Semaphores: those who wait, and those who post.
 #include "semaphore_ways.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of semaphores share: to look at one, and the ways to wait for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A test is TEST(name, "the requirement") { ... }. It has a process to itself (main.c), so it need not clean up, and
 // hangs and crashes are its own.
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real programs, unmodified, under `fairlock run`. One module for each says how it is run and what must come of it."""
 
 from . import cpython, leveldb, mariadb, memcached, redis, rocksdb, sqlite, stress_ng, sysbench

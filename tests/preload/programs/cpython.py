@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CPython: its own tests of threading and queue. The GIL and its locks are made of POSIX mutexes and semaphores."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LevelDB's readrandom, by the lab's driver, which fails when an entry is missing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MariaDB: sysbench's transactions, then clients that move money about. No row and no money is lost."""
 
 from __future__ import annotations

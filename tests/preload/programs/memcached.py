@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """memcached with four threads: memcaslap verifies a part of what it reads, and a counter misses no increment."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Redis with threads for its clients: values are right, also in what a forked child saves, and while it is loaded."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RocksDB's db_bench with the lab's settings, and a buffer so small that it always flushes and merges files beside."""
 
 from __future__ import annotations

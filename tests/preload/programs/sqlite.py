@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SQLite, one connection for all threads: its recursive mutex is what they share. Python's module drives it."""
 
 from __future__ import annotations

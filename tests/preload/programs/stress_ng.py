@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """stress-ng: its stressors of mutexes, whose threads change their priority on the way, and of semaphores."""
 
 from __future__ import annotations

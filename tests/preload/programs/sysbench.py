@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """sysbench: threads that take one mutex in turn, yielding while they hold it, and threads that take a few at random."""
 
 from __future__ import annotations

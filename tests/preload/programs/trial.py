@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One program, once, under one lock: started by ``fairlock run``, seen to have the lock, and ended in every case."""
 
 from __future__ import annotations

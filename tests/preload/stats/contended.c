@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One thread waits for `ledger` in deposit(), as often as told, while another has it; `calm` nobody waits for.
 #include "support.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Thread i takes `counted` i * 100 times, in every way there is; all of them wait on a condition and take a semaphore,
 // too.
 #include "support.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes `counted` once, and ends in the way that it is told.
 #include "support.h"
 

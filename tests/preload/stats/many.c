@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ten thousand threads, fifty at a time, each of which takes `counted` once; or, if so told, 100000 mutexes.
 #include "support.h"
 

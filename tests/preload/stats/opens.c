@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens the library that it is told, and takes `counted` once.
 #include <dlfcn.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each call returns, one line each: the same with statistics and without.
 #include "support.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the programs share: threads, and contention that is sure to happen.
 #define _GNU_SOURCE
 #include <errno.h>

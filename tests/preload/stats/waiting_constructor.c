@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A library whose constructor waits for a thread that locks mutexes of all kinds: while it is opened, the loader's lock
 // is taken.
 #include <pthread.h>

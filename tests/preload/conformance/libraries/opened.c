@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A library that the program opens: mutexes of its own, in its constructor, its functions and its destructor.
 #define _GNU_SOURCE
 #include <pthread.h>
