@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Take the pictures of the report that docs/report.md shows.
+"""Take the screenshots of a report that docs/how-to/read-a-report.md shows.
 
-    python docs/screenshots.py RESULTS... [--folder docs]
+    python docs/screenshots.py RESULTS... [--folder docs/images]
 
-Needs fairlock with its lab extra installed in the Python that runs it, and Chromium.
+The Python that runs this script must have fairlock and its lab installed. It also needs Chromium.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ sys.path.insert(0, str(HERE.parent / "tools"))
 
 from browser import Browser, Page  # noqa: E402
 
-LARGEST = 300_000  # bytes: pages are read over slow lines too
+LARGEST = 300_000  # bytes, for readers with slow connections
 ALL_DRAWN = "document.documentElement.dataset.ready === 'yes'"
 
 
@@ -31,10 +31,10 @@ def show(page: Page, report: Path, width: int, *, dark: bool = False, phone: boo
 
 
 def top_of(page: Page, element: str) -> float:
-    """Return how far down the page an element begins."""
-    found = page.evaluate(f"document.querySelector({element!r}).getBoundingClientRect().top + scrollY")
-    assert isinstance(found, int | float), f"the page has no {element}"
-    return float(found)
+    """Return the distance from the top of the page to an element, in pixels."""
+    top = page.evaluate(f"document.querySelector({element!r}).getBoundingClientRect().top + scrollY")
+    assert isinstance(top, int | float), f"the page has no {element}"
+    return float(top)
 
 
 def take(page: Page, path: Path, top: float, width: int, height: int) -> None:
@@ -48,7 +48,7 @@ def take(page: Page, path: Path, top: float, width: int, height: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS")
-    parser.add_argument("--folder", type=Path, default=HERE)
+    parser.add_argument("--folder", type=Path, default=HERE / "images")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, Browser() as browser:
         report = Path(folder) / "report.html"

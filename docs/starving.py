@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draw who gets how many turns: threads that want one lock, under threading.Lock and under fairlock.Lock.
+"""Draw how often each of many threads gets one lock, under threading.Lock and under fairlock.Lock.
 
     python docs/starving.py [--threads 32] [--seconds 1] [--output docs/starving.svg]
 
-Prints the numbers that the picture shows. Needs fairlock installed in the Python that runs it, and nothing else.
+The script also prints the numbers in the picture. It needs nothing but an installed fairlock.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 
 HERE = Path(__file__).resolve().parent
-# Started in a clone, `import fairlock` must find the installed package and not the sources.
+# In a clone, `import fairlock` must find the installed package, and not the sources.
 sys.path[:] = [path for path in sys.path if path and Path(path).resolve() != HERE.parent]
 
 import fairlock  # noqa: E402
@@ -47,7 +47,7 @@ STYLE = """
 
 
 def turns(lock: AbstractContextManager[bool], threads: int, seconds: float) -> list[int]:
-    """Return how often each thread got the lock, the fewest first."""
+    """Return how often each thread got the lock, in ascending order."""
     taken = [0] * threads
     shared = [0]
     start = threading.Barrier(threads + 1)
@@ -74,7 +74,7 @@ def turns(lock: AbstractContextManager[bool], threads: int, seconds: float) -> l
     return sorted(taken)
 
 
-def python_at_hand() -> str:
+def this_python() -> str:
     free = " free-threaded" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
     return f"Python {platform.python_version()}{free}, {len(os.sched_getaffinity(0))} processors"
 
@@ -85,7 +85,7 @@ def summary(counts: list[int]) -> str:
 
 
 def panel(left: float, kind: str, title: str, counts: list[int], top: int) -> list[str]:
-    """Return a bar for each thread, over a scale that ends at `top`."""
+    """Return the SVG of a bar chart: a bar for each thread, on a scale from 0 to `top`."""
     bar = PANEL / len(counts)
     bottom = TOP + DEEP
     share = bottom - DEEP * sum(counts) / len(counts) / top
@@ -111,7 +111,7 @@ def picture(before: list[int], after: list[int], seconds: float) -> str:
         place = f'x="{LEFT - 8}" y="{TOP + DEEP * (1 - part) + 4:.0f}" text-anchor="end"'
         scale.append(f'<text class="small" {place}>{top * part:,.0f}</text>')
     what = f"Turns of {len(before)} threads in {seconds:g} s, the fewest first; dashed: equal shares."
-    caption = f"{what} {python_at_hand()}."
+    caption = f"{what} {this_python()}."
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">',
@@ -135,7 +135,7 @@ def main() -> None:
     before = turns(threading.Lock(), args.threads, args.seconds)
     after = turns(fairlock.Lock(), args.threads, args.seconds)
     args.output.write_text(picture(before, after, args.seconds))
-    print(f"{args.threads} threads, {args.seconds:g} s each; {python_at_hand()}")
+    print(f"{args.threads} threads, {args.seconds:g} s each; {this_python()}")
     print(f"threading.Lock  {sum(before):>10,} turns; {summary(before)}")
     print(f"fairlock.Lock   {sum(after):>10,} turns; {summary(after)}")
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An extension module that takes a fairlock lock without calling Python.
+/* An extension module that acquires a fairlock lock without calling Python.
  *
  *   cc -O2 -shared -fPIC $(python3-config --includes) -I$(python3 -m fairlock --include) account.c -o account.so
  *
  *   >>> import account, fairlock
- *   >>> lock = fairlock.Lock("twa")
+ *   >>> lock = fairlock.Lock()
  *   >>> account.deposit(lock, 1000000)     other Python threads run meanwhile, and may hold the same lock
  *   >>> account.balance(lock)
  *   1000000
@@ -14,47 +14,39 @@
 #include <fairlock/python.h>
 
 static const fairlock_api* fairlock;
-static long the_balance; /* the lock protects it */
-
-static int is_lock(PyObject* object) {
-  if (fairlock->check(object)) return 1;
-  PyErr_SetString(PyExc_TypeError, "expected a lock of fairlock");
-  return 0;
-}
+static long total; /* the lock protects it */
 
 static PyObject* deposit(PyObject* module, PyObject* args) {
   PyObject* lock;
-  long times;
+  long coins;
   (void)module;
-  if (!PyArg_ParseTuple(args, "Ol:deposit", &lock, &times) || !is_lock(lock)) return NULL;
-  Py_BEGIN_ALLOW_THREADS /* the caller's reference keeps the lock alive */
-      for (long i = 0; i < times; ++i) {
+  if (!PyArg_ParseTuple(args, "Ol:deposit", &lock, &coins)) return NULL;
+  if (!fairlock->check(lock)) return PyErr_SetString(PyExc_TypeError, "expected a lock of fairlock"), NULL;
+  PyThreadState* const state = PyEval_SaveThread(); /* the caller's reference keeps the lock alive */
+  for (long i = 0; i < coins; ++i) {
     fairlock->acquire_detached(lock, -1);
-    ++the_balance;
+    ++total;
     fairlock->release_detached(lock);
   }
-  Py_END_ALLOW_THREADS Py_RETURN_NONE;
+  PyEval_RestoreThread(state);
+  Py_RETURN_NONE;
 }
 
 static PyObject* balance(PyObject* module, PyObject* lock) {
   (void)module;
-  if (fairlock->acquire(lock, -1) < 0) return NULL; /* Ctrl-C, or not a lock */
-  const long found = the_balance;
+  if (fairlock->acquire(lock, -1) < 0) return NULL; /* Ctrl-C, or the object is not a lock */
+  const long result = total;
   if (fairlock->release(lock) < 0) return NULL;
-  return PyLong_FromLong(found);
+  return PyLong_FromLong(result);
 }
 
 static PyMethodDef functions[] = {
-    {"deposit", deposit, METH_VARARGS, "deposit(lock, times): so many single coins, under the lock."},
-    {"balance", balance, METH_O, "balance(lock): what is there."},
+    {"deposit", deposit, METH_VARARGS, "deposit(lock, coins): add that many coins, one by one, under the lock."},
+    {"balance", balance, METH_O, "balance(lock): return the number of coins."},
     {NULL, NULL, 0, NULL},
 };
 
-static int execute(PyObject* module) {
-  (void)module;
-  fairlock = fairlock_import();
-  return fairlock == NULL ? -1 : 0;
-}
+static int execute(PyObject* module) { return (void)module, (fairlock = fairlock_import()) == NULL ? -1 : 0; }
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, (void*)execute},
@@ -65,5 +57,4 @@ static PyModuleDef_Slot slots[] = {
 };
 
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "account", NULL, 0, functions, slots, NULL, NULL, NULL};
-
 PyMODINIT_FUNC PyInit_account(void) { return PyModuleDef_Init(&definition); }
