@@ -43,7 +43,9 @@ def test_the_download_limiter_keeps_its_limit(python: Python) -> None:
     match = re.search(r"at most (\d+) requests at once", output)
     assert match is not None
     assert 1 <= int(match[1]) <= 4
-    assert re.search(r"longest wait for a permit took 0\.0*[1-9]|took [1-9]", output)  # 12 threads, 4 permits
+    match = re.search(r"longest wait for a permit took (\d+\.\d\d) s", output)
+    assert match is not None
+    assert float(match[1]) >= 0.04  # the other threads had to wait for a page, which takes 0.05 s
 
 
 def test_the_connection_pool_loses_no_order(python: Python) -> None:
@@ -67,7 +69,6 @@ def test_the_dump_names_the_deadlocked_threads(python: Python) -> None:
     for waiter, holder in (("payer", "auditor"), ("auditor", "payer")):
         assert re.search(rf"{waiter} \[\d+\] waits for .*, held by {holder} \[\d+\]", deadlock)
     assert "with second:" in output  # the stacks show the line
-    assert "never reached" not in output.partition("stack of")[0]
 
 
 @pytest.mark.slow
