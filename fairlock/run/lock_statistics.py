@@ -30,7 +30,7 @@ KEYS = {
 ROWS = 10  # of a table
 TABLES = 8  # processes that have one
 
-Document = dict[str, Any]  # of one process, as stats.so writes it, or a part of it: docs/preload.md
+Document = dict[str, Any]  # of one process, as stats.so writes it, or a part of it: docs/reference/lock-statistics.md
 
 
 def library() -> Path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command in docs/findings.md reports what the page says it reports."""
+"""Every command in docs/explanation/findings.md reports what the page says it reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "findings.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "findings.md"
 # Each command with the comment that follows it. Several commands that report the same share a comment.
 FINDINGS = [
     (command.strip(), expected)

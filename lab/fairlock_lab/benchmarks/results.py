@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file of a benchmark: what was planned, on which machine, and every sample. docs/results.md describes it."""
+"""The file of a benchmark: the plan, the machine, and every sample. docs/reference/results.md describes it."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
 //
 // It is written while the process ends, perhaps by a signal handler on a small stack, and while other threads go on: no
 // memory is allocated, nothing large is on the stack, nothing is locked but the loader's own lock (dladdr), and all
-// goes out by write(). docs/preload.md says what is in it.
+// goes out by write(). docs/reference/lock-statistics.md describes it.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
