@@ -224,7 +224,8 @@ PyMethodDef capacitor_methods[] = {
 
 PyGetSetDef capacitor_getters[] = {
     {"algorithm", &get_algorithm, nullptr, algorithm_doc, nullptr},
-    {"waiting", &get_waiters, nullptr, "The number of threads that wait for a place in a platoon now.", nullptr},
+    {"waiters", &get_waiters, nullptr, "The number of threads that wait for a place in a platoon now.", nullptr},
+    {"waiting", &refuse_waiting, nullptr, waiting_doc, nullptr},
     {"inner", &get_inner, nullptr, "The inner lock.", nullptr},
     {"platoon", &get_platoon, nullptr, "The number of threads that a platoon admits.", nullptr},
     {"skip", &get_skip, nullptr, "The share of arrivals that go straight to the inner lock.", nullptr},

@@ -272,7 +272,8 @@ PyMethodDef condition_methods[] = {
 
 PyGetSetDef condition_getters[] = {
     {"_lock", &get_lock, nullptr, "The lock of the condition.", nullptr},
-    {"waiting", &get_waiters_of_condition, nullptr, "The number of threads that wait for a notification now.", nullptr},
+    {"waiters", &get_waiters_of_condition, nullptr, "The number of threads that wait for a notification now.", nullptr},
+    {"waiting", &refuse_waiting, nullptr, waiting_doc, nullptr},
     {},
 };
 

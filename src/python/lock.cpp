@@ -167,7 +167,9 @@ PyMethodDef lock_methods[] = {
 
 PyGetSetDef lock_getters[] = {
     {"algorithm", &get_algorithm, nullptr, algorithm_doc, nullptr},
-    {"waiting", &get_waiters, nullptr, "The number of threads that wait for the lock now.", nullptr},
+    {"policy", &get_policy, nullptr, policy_doc, nullptr},
+    {"waiters", &get_waiters, nullptr, "The number of threads that wait for the lock now.", nullptr},
+    {"waiting", &refuse_waiting, nullptr, waiting_doc, nullptr},
     {"owner", &get_owner, nullptr, "The ident of the thread that acquired the lock (threading.get_ident()), or None.",
      nullptr},
     {},

@@ -215,9 +215,21 @@ PyObject* refuse_to_pickle(PyObject* self, PyObject*) {
 
 PyObject* get_algorithm(PyObject* self, void*) { return PyUnicode_FromString(as<Primitive>(self)->algorithm->name); }
 
+PyObject* get_policy(PyObject* self, void*) { return PyUnicode_FromString(as<Primitive>(self)->algorithm->policy); }
+
 PyObject* get_waiters(PyObject* self, void*) {
   const ContentionState* const contention = as<Primitive>(self)->contention.load(std::memory_order_acquire);
   return PyLong_FromUnsignedLong(contention == nullptr ? 0 : contention->waiters.load(std::memory_order_acquire));
+}
+
+// Reading the old name must not quietly give something else: `waiting` is the policy that the constructor takes.
+PyObject* refuse_waiting(PyObject* self, void*) {
+  const char* const full_name = Py_TYPE(self)->tp_name;
+  const char* const dot = std::strrchr(full_name, '.');
+  PyErr_Format(PyExc_AttributeError,
+               "'%s' object has no attribute 'waiting'; use 'waiters' ('waiting' is the policy)",
+               dot == nullptr ? full_name : dot + 1);
+  return nullptr;
 }
 
 }  // namespace fairlock::python

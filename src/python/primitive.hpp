@@ -85,7 +85,9 @@ int primitive_traverse(PyObject* self, visitproc visit, void* arg);
 PyObject* primitive_statistics(PyObject* self, PyObject*);
 PyObject* refuse_to_pickle(PyObject* self, PyObject*);
 PyObject* get_algorithm(PyObject* self, void*);
+PyObject* get_policy(PyObject* self, void*);
 PyObject* get_waiters(PyObject* self, void*);
+PyObject* refuse_waiting(PyObject* self, void*);  // the old name of `waiters`
 
 inline constexpr const char* statistics_doc =
     "statistics($self, /)\n--\n\n"
@@ -94,5 +96,7 @@ inline constexpr const char* statistics_doc =
 inline constexpr const char* enter_doc = "__enter__($self, /)\n--\n\nCall acquire(), without a timeout.";
 inline constexpr const char* exit_doc = "__exit__($self, /, *exc_info)\n--\n\nCall release().";
 inline constexpr const char* algorithm_doc = "The name of the algorithm.";
+inline constexpr const char* policy_doc = "The name of the waiting policy: the argument `waiting` of the constructor.";
+inline constexpr const char* waiting_doc = "Not an attribute: raises AttributeError. The count is called waiters.";
 
 }  // namespace fairlock::python

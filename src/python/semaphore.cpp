@@ -264,7 +264,9 @@ PyMethodDef bounded_methods[] = {
 
 PyGetSetDef semaphore_getters[] = {
     {"algorithm", &get_algorithm, nullptr, algorithm_doc, nullptr},
-    {"waiting", &get_waiters, nullptr, "The number of threads that wait for a permit now.", nullptr},
+    {"policy", &get_policy, nullptr, policy_doc, nullptr},
+    {"waiters", &get_waiters, nullptr, "The number of threads that wait for a permit now.", nullptr},
+    {"waiting", &refuse_waiting, nullptr, waiting_doc, nullptr},
     {"_value", &get_value, nullptr, "The number of available permits.", nullptr},
     {},
 };
