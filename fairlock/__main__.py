@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m fairlock``: run a program with fairlock's locks, the tools, and where the C++ headers are."""
+"""``python -m fairlock``: run a program with fairlock's locks, run a command, or print where the C++ headers are."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def refuse(why: str) -> int:
 def run_program(how: Literal["-c", "-m", "file"], what: str, arguments: list[str]) -> int:
     try:
         from fairlock.run.script import run
-    except ImportError as error:  # it says how to get the native module
+    except ImportError as error:  # the message says how to get the native module
         return refuse(str(error))
     run(how, what, arguments)
     return 0
 
 
 def main() -> int:
-    # What needs a native module is imported where it is needed: a C++ user who asks for a path may have none.
+    # Imports that need the native module come late: a C++ user who asks for a path may not have it.
     match sys.argv[1:]:
         case ["--version"]:
             print(f"fairlock {__version__}")
@@ -47,7 +47,7 @@ def main() -> int:
         case [word, *arguments] if word not in all_commands() and not word.startswith("-"):
             if not word.endswith(".py") and not Path(word).exists():
                 return refuse(
-                    f"'{word}' is no command ({', '.join(all_commands())}) and no file; a module is run with -m"
+                    f"'{word}' is neither a command ({', '.join(all_commands())}) nor a file; run a module with -m"
                 )
             return run_program("file", word, arguments)
         case _:

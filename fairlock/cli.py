@@ -31,21 +31,21 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """A parser that reports an error in one line."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message} ({self.prog} --help tells more)", file=sys.stderr)
+        print(f"{self.prog}: {message} (see {self.prog} --help)", file=sys.stderr)
         raise SystemExit(2)
 
 
 def all_commands() -> dict[str, str]:
-    """Return every command with its help. Only the lab's own are known without it."""
+    """Return every command with its help. The lab's commands are listed even if the lab is not installed."""
     others = dict.fromkeys(extensions.names(extensions.COMMANDS), "")
     return {**LAB_COMMANDS, **others, **{name: text for name, (_, text) in COMMANDS.items()}}
 
 
 def load(command: str) -> Any:
-    """Return the module of a command: it has add_arguments(parser) and run(args)."""
+    """Return the module of a command, which has add_arguments(parser) and run(args)."""
     if command in COMMANDS:
         return import_module(COMMANDS[command][0])
     return extensions.load(extensions.COMMANDS, command, f"fairlock {command}")
@@ -58,11 +58,11 @@ def main(argv: list[str] | None = None) -> int:
         epilog="`python -m fairlock script.py` (or -m MODULE, or -c CODE) runs a program with fairlock's locks "
         "in place of threading's.",
     )
-    if sys.stderr is None:  # closed by whoever started us: print() would take stdout for it
+    if sys.stderr is None:  # the parent closed it, and print() would fall back to stdout
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # what others named may be no text, or none of this terminal
+            stream.reconfigure(errors="backslashreplace")  # for file names that are not text, or not in this encoding
     parser.add_argument("--version", action="version", version=f"fairlock {__version__}")
     try:
         subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -70,12 +70,12 @@ def main(argv: list[str] | None = None) -> int:
         chosen = None
         for name, text in all_commands().items():
             subparser = subparsers.add_parser(name, help=text)
-            if name in words[:1]:  # only this one is loaded
+            if name in words[:1]:  # load only the chosen command
                 chosen = load(name)
                 subparser.description = chosen.__doc__
                 chosen.add_arguments(subparser)
         args = parser.parse_args(words)
-        assert chosen is not None  # or the parser would have complained
+        assert chosen is not None  # the parser requires a command
         status: int = chosen.run(args)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -91,7 +91,7 @@ def main(argv: list[str] | None = None) -> int:
     except OSError as error:
         if error.errno not in FULL or error.filename is not None:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would try again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that Python does not write again at exit
         print(f"fairlock: cannot write the output: {error.strerror}", file=sys.stderr)
         return 1
     return status

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``fairlock.dump()``: who waits for which lock, who holds it, and who waits for each other."""
+"""``contended()``, ``deadlocks()`` and ``dump()``: which thread waits for which lock, and which thread holds it."""
 
 from __future__ import annotations
 
@@ -16,43 +16,45 @@ from fairlock._locks import Condition, Lock, RLock, Semaphore, waits
 
 @dataclass(frozen=True)
 class Contention:
-    """A lock that threads wait for. Threads are idents, as in ``threading.get_ident()``."""
+    """A lock, semaphore or condition that threads wait for. Threads are idents, as in ``threading.get_ident()``."""
 
     lock: object
-    owner: (
-        int | None
-    )  # None also of what nobody owns: semaphores and conditions. Idents of ended threads are used again
-    waiters: dict[int, float]  # seconds that each has waited; the longest first
+    #: The thread that holds the lock. None if no thread holds it, and for semaphores and conditions. Python uses the
+    #: ident of a thread that has ended again.
+    owner: int | None
+    #: The seconds that each thread has waited, the longest wait first.
+    waiters: dict[int, float]
 
 
 class Link(NamedTuple):
-    """A thread of a deadlock, and the lock that it waits for; the next thread holds that."""
+    """A thread of a deadlock, and the lock that it waits for. The next thread of the cycle holds that lock."""
 
     thread: int
     lock: object
 
 
 def contended() -> list[Contention]:
-    """Return what threads wait for just now: locks, semaphores and conditions of fairlock."""
-    found: dict[int, Contention] = {}
+    """Return the locks, semaphores and conditions of fairlock that threads wait for now."""
+    contentions: dict[int, Contention] = {}
     for thread, lock, seconds in sorted(waits(), key=lambda wait: -wait[2]):
-        contention = found.setdefault(id(lock), Contention(lock, _owner(lock), {}))
+        contention = contentions.setdefault(id(lock), Contention(lock, _owner(lock), {}))
         contention.waiters.setdefault(thread, seconds)
-    return list(found.values())
+    return list(contentions.values())
 
 
 def deadlocks() -> list[list[Link]]:
-    """Return the cycles of threads that wait for each other's locks; a thread that waits for its own is one too.
+    """Return the cycles of threads that wait for each other's locks.
 
-    A cycle is real, but not always final: a wait may have a timeout, and any thread may release a ``Lock``.
+    A thread that waits for a lock which it holds is a cycle of one. A cycle is real, but it may still dissolve: a wait
+    may have a timeout, and any thread may release a ``Lock``.
     """
     began = time.monotonic()
     before = _present_waits()
     owners = {thread: _owner(lock) for thread, (lock, _) in before.items()}
     after = _present_waits()
     elapsed = time.monotonic() - began
-    # Looks at different moments could make up a cycle that never was. Who waits for the same thing now as then has done
-    # nothing in between, so what it owned when we looked it owns still.
+    # Observations from different moments could add up to a cycle that never existed. A thread that has been in the same
+    # wait since before the first observation has done nothing in between, so it still owns what it owned then.
     stuck = {
         thread: lock
         for thread, (lock, seconds) in after.items()
@@ -66,16 +68,18 @@ def deadlocks() -> list[list[Link]]:
             path.append(Link(thread, stuck.pop(thread)))
             thread = owners[thread]
         threads = [link.thread for link in path]
-        if thread in threads:  # else it ends in one who works, or in a cycle that we have
+        if thread in threads:  # otherwise the path ends at a running thread, or joins a cycle that is already listed
             cycles.append(path[threads.index(thread) :])
     return cycles
 
 
 def dump(file: TextIO | None = None, *, all_threads: bool = False) -> None:
-    """Write to ``file`` (``sys.stderr``) which locks are contended, who holds them, who waits how long, and deadlocks.
+    """Write to ``file`` which threads wait for which locks, how long, and which threads hold them.
 
-    The stacks of all these threads follow, with ``all_threads`` those of the others too. It takes no lock that is
-    dumped, so it may be called by a signal handler, or by another thread while all others hang::
+    Deadlocks and the stacks of these threads follow; with ``all_threads``, the stacks of all other threads too.
+    ``file`` is ``sys.stderr`` by default.
+
+    It acquires no lock that it reports. So a signal handler may call it, or one thread while all others hang::
 
         signal.signal(signal.SIGUSR1, lambda *_: fairlock.dump())
     """
@@ -90,23 +94,24 @@ def dump(file: TextIO | None = None, *, all_threads: bool = False) -> None:
         for link, holder in zip(cycle, [*cycle[1:], cycle[0]], strict=True):
             lines.append(f"  {names[link.thread]} waits for {_describe(link.lock)}, held by {names[holder.thread]}")
         if any(isinstance(link.lock, Lock) for link in cycle):
-            lines.append("  (unless another thread releases a Lock of these)")
-    frames = sys._current_frames()  # whoever does not wait runs on: its stack may be of two moments
+            lines.append("  (unless another thread releases one of these Locks)")
+    frames = sys._current_frames()  # a thread that does not wait runs on, so its stack may mix two moments
     concerned = dict.fromkeys(thread for c in contentions for thread in (c.owner, *c.waiters) if thread is not None)
     for thread in frames if all_threads else concerned:
         if thread in frames:
             lines.append(f"stack of {names[thread]}, most recent call last:")
-            lines += [entry.rstrip("\n") for entry in traceback.format_stack(_outside(frames[thread]))]
+            lines += [entry.rstrip("\n") for entry in traceback.format_stack(_caller(frames[thread]))]
     print("\n".join(lines), file=sys.stderr if file is None else file, flush=True)
 
 
-# --- what the above needs ---
+for _public in (Contention, contended, deadlocks, dump):
+    _public.__module__ = "fairlock"  # where users import them from
 
 
 def _present_waits() -> dict[int, tuple[object, float]]:
-    """Return what each thread waits for. Of several it is the innermost: those of a signal handler come first."""
+    """Return what each thread waits for. If a signal handler waits during a wait, its wait counts."""
     present: dict[int, tuple[object, float]] = {}
-    for thread, lock, seconds in waits():
+    for thread, lock, seconds in waits():  # the innermost wait of each thread comes first
         present.setdefault(thread, (lock, seconds))
     return present
 
@@ -116,7 +121,7 @@ def _owner(lock: object) -> int | None:
 
 
 def _describe(lock: object) -> str:
-    """Tell what it is. Not its repr(): that of a subclass may do anything."""
+    """Describe a lock without its repr(), which a subclass may have replaced."""
     text = f"{type(lock).__module__}.{type(lock).__qualname__} at {id(lock):#x}"
     if isinstance(lock, Condition):
         return f"{text} over {_describe(lock._lock)}"
@@ -124,7 +129,7 @@ def _describe(lock: object) -> str:
 
 
 class _Names(dict[int, str]):
-    """What to call a thread."""
+    """The name of each thread, by its ident."""
 
     def __init__(self) -> None:
         super().__init__({t.ident: f"{t.name} [{t.ident}]" for t in threading.enumerate() if t.ident is not None})
@@ -133,8 +138,8 @@ class _Names(dict[int, str]):
         return f"a thread that has ended [{thread}]" if thread not in sys._current_frames() else f"thread [{thread}]"
 
 
-def _outside(frame: FrameType) -> FrameType:
-    """Return the innermost frame that is not our own."""
+def _caller(frame: FrameType) -> FrameType:
+    """Return the innermost frame outside this module."""
     while frame.f_globals is globals() and frame.f_back is not None:
         frame = frame.f_back
     return frame

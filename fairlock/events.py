@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Event and Barrier: those of ``threading``, over a condition of ours."""
+"""Event and Barrier: the types of ``threading`` over fairlock's condition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from fairlock._locks import Condition, Lock
 
 
 class Event(threading.Event):
-    """A flag that threads wait for: a ``threading.Event`` whose waiters are woken in the order in which they came."""
+    """A flag that threads wait for, with the interface of ``threading.Event``.
+
+    ``set()`` wakes all waiters, in the order in which they came. Any thread may call ``set()`` and ``clear()``. In the
+    child of a fork, the flag is as it was, and no thread waits.
+    """
 
     _cond: Any
 
@@ -21,9 +25,11 @@ class Event(threading.Event):
 
 
 class Barrier(threading.Barrier):
-    """A point that a number of threads pass together: a ``threading.Barrier``.
+    """A point that a fixed number of threads pass together, with the interface of ``threading.Barrier``.
 
-    A wait at a broken barrier raises ``threading.BrokenBarrierError``.
+    ``wait()`` blocks until ``parties`` threads wait, and one of them has called ``action``. It raises
+    ``threading.BrokenBarrierError`` if the barrier is broken: by ``abort()``, by an ``action`` that raises, or by a
+    thread whose timeout expires.
     """
 
     _cond: Any
@@ -34,4 +40,4 @@ class Barrier(threading.Barrier):
 
 
 for _type in (Event, Barrier):
-    _type.__module__ = "fairlock"  # where users find them
+    _type.__module__ = "fairlock"  # where users import them from

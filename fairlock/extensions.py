@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the lab adds to the product, found through entry points: the product itself never imports the lab."""
+"""What the lab adds to the product. Entry points find it: the product itself never imports the lab."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from fairlock.usage import UsageError
 
-COMMANDS = "fairlock.commands"  # a module with add_arguments(parser) and run(args) for each name
+COMMANDS = "fairlock.commands"  # for each name, a module with add_arguments(parser) and run(args)
 COMPARE_PROGRAM = "fairlock.compare_program"  # the function behind `fairlock run --lock all`, named "compare"
 
 HOW_TO_GET_THE_LAB = "pip install 'fairlock[lab]' (in a clone: make build, then .venv/bin/fairlock)"
@@ -20,7 +20,7 @@ def names(group: str) -> list[str]:
 
 
 def load(group: str, name: str, what: str) -> Any:
-    """Return the object of an entry point, or raise UsageError: ``what`` then says what needs the lab."""
+    """Return the object of an entry point. ``what`` names the caller in the UsageError if the lab is missing."""
     for point in metadata.entry_points(group=group, name=name):
         try:
             return point.load()

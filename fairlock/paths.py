@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the C++ headers, the CMake package config and the preloadable locks of this installation are."""
+"""The directories of this installation: C++ headers, CMake package config and preloadable locks."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def preload_dir() -> Path:
 
 
 def find(package: str, file: str, folder: str, witness: str, what: str) -> Path:
-    """Return ``folder`` of an installed package, known by the file ``witness`` in it, or raise FileNotFoundError.
+    """Return the directory ``folder`` of an installed package, or raise FileNotFoundError.
 
-    ``file`` is the ``__file__`` of a module of the package.
+    The right directory contains the file ``witness``. ``file`` is the ``__file__`` of a module of the package.
     """
     here = Path(file).resolve().parent
     places = [here / folder]
     try:
-        # Started inside a clone, Python imports the sources in the current directory; the
-        # installation, if there is one, is elsewhere.
+        # A Python that starts inside a clone imports the sources from the current directory. The installation, if
+        # there is one, is elsewhere.
         installed = Path(str(metadata.distribution(package).locate_file(package))).resolve()
         if installed != here:
             places.append(installed / folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals that would end us: until we have tidied up, they only end what we have started."""
+"""Signals that would terminate this process: it first ends the programs that it has started, and tidies up."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.
 
 
 def ours() -> bool:
-    """Return whether we may choose what signals do: only the main thread may."""
+    """Return whether the calling thread may set signal handlers: only the main thread may."""
     return threading.current_thread() is threading.main_thread()
 
 
 def all_as_ctrl_c() -> None:
-    """Keep what is done, and leave nothing behind, also if we are told to end or the terminal goes away."""
+    """Raise KeyboardInterrupt for every terminating signal, so that results are kept and temporary files removed."""
     if ours():
         for number in ENDING:
-            if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as by nohup
+            if signal.getsignal(number) is signal.SIG_DFL:  # not a signal that nohup, say, has ignored
                 signal.signal(number, signal.default_int_handler)
 
 
 @contextlib.contextmanager
 def deferred() -> Iterator[tuple[list[int], int, int]]:
-    """Raise KeyboardInterrupt only at the end: what comes again, as with `timeout`, must not interrupt the tidying up.
+    """Raise KeyboardInterrupt only at the end of the block.
 
-    Gives the list of the signals that came, and the ends of a pipe into which each writes a byte. Wait for the pipe:
-    a handler runs between two instructions only, so who waits for something else misses what came just before.
+    A signal that comes again, as `timeout` sends it, then does not interrupt the tidying up.
+
+    Yield the list of signals that came, and the two ends of a pipe to which each signal writes a byte. Wait for the
+    pipe: a handler runs only between two instructions, so any other wait misses a signal that came just before it.
     """
     came: list[int] = []
     before: dict[int, Any] = {}
@@ -61,7 +63,7 @@ def deferred() -> Iterator[tuple[list[int], int, int]]:
 
 @contextlib.contextmanager
 def held_back() -> Iterator[None]:
-    """Let no signal come between two statements: it comes at the end."""
+    """Block these signals until the end of the block."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     try:
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, *ENDING))

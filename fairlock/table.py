@@ -12,9 +12,9 @@ def render(
     right: Iterable[str] = (),
     groups: Sequence[tuple[str, int]] = (),
 ) -> str:
-    """Return a table with a line under its header; the columns named in `right` are right-aligned.
+    """Return a table with a rule under its header. The columns named in `right` are right-aligned.
 
-    Each of the groups is a title for the line above the header, and the number of columns that it spans.
+    Each of the `groups` is a title above the header, and the number of columns that it spans.
     """
     lines = [list(header), *([show(cell) for cell in row] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
@@ -39,7 +39,7 @@ def render(
 
 
 def show(cell: object) -> str:
-    """Return a cell's text: yes and no for booleans, a dash for nothing."""
+    """Return the text of a cell: yes or no for a boolean, a dash for None."""
     if cell is None:
         return "-"
     if isinstance(cell, bool):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Replace the types of ``threading`` for the whole process, and put them back."""
+"""``install()`` and ``uninstall()``: fairlock's types in place of those of ``threading``, for the whole process."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ import threading
 from fairlock._locks import BoundedSemaphore, Condition, Lock, RLock, Semaphore
 from fairlock.events import Barrier, Event
 
-# What `threading` has under a name, and what takes its place.
+# The names of `threading` that install() replaces.
 #
-# _CRLock is what the function threading.RLock makes: whoever wrote `from threading import RLock` early gets ours too.
-# These stay:
-# - _allocate_lock: old Conditions make one for each wait, to be woken by, and up to 3.12 threading guards its list of
-#   threads with one. Nobody waits in line for the first, and the second is needed after everything of ours is gone.
-# - _RLock, _PyRLock: the implementation in Python, for interpreters without the one in C. Nobody makes locks of it.
-# - _LockType (3.13 and newer): the type of the locks that are not ours, for isinstance.
-# - everything in `_thread`: the import system and the interpreter's own modules take their locks there, before
-#   anything of ours can be imported.
-_OURS: dict[str, object] = {
+# The function threading.RLock creates a _CRLock. Code that ran `from threading import RLock` early therefore gets
+# fairlock's type too.
+#
+# These names stay:
+# - _allocate_lock: an old Condition creates such a lock for each wait. Up to 3.12, threading also guards its list of
+#   threads with one, which it needs after fairlock's module is gone.
+# - _RLock, _PyRLock: the Python implementation, for interpreters without the C one. No code creates locks of this type.
+# - _LockType (3.13 and newer): the type of the original locks, for isinstance().
+# - every name in `_thread`: the import system and the interpreter's own modules take their locks from there, before
+#   fairlock can be imported.
+_REPLACEMENTS: dict[str, object] = {
     "Lock": Lock,
     "RLock": RLock,
     "_CRLock": RLock,
@@ -29,23 +31,38 @@ _OURS: dict[str, object] = {
     "Barrier": Barrier,
 }
 
-_replaced: dict[str, object] = {}
+_originals: dict[str, object] = {}
 _guard = threading.Lock()
 
 
 def install() -> None:
-    """Do what ``fairlock.install()`` promises."""
+    """Make ``threading`` create fairlock's locks, in all code of the process.
+
+    ``queue``, ``concurrent.futures``, ``logging`` and ``multiprocessing.pool`` then use them too.
+
+    Call it early. Existing locks keep their type, and so do names that other code imported before, with ``from
+    threading import Lock``. Calling it twice is harmless. A forked process inherits it; a spawned process must call it
+    again.
+    """
     with _guard:
-        for name, ours in _OURS.items():
+        for name, replacement in _REPLACEMENTS.items():
             present = getattr(threading, name)
-            if present is not ours:
-                _replaced[name] = present
-                setattr(threading, name, ours)
+            if present is not replacement:
+                _originals[name] = present
+                setattr(threading, name, replacement)
 
 
 def uninstall() -> None:
-    """Do what ``fairlock.uninstall()`` promises."""
+    """Undo :func:`install`. Existing locks keep their type.
+
+    If other code has replaced a name of ``threading`` since, that name stays. Once that code has put fairlock's type
+    back, another call restores the original.
+    """
     with _guard:
-        for name in list(_replaced):
-            if getattr(threading, name) is _OURS[name]:
-                setattr(threading, name, _replaced.pop(name))
+        for name in list(_originals):
+            if getattr(threading, name) is _REPLACEMENTS[name]:
+                setattr(threading, name, _originals.pop(name))
+
+
+for _function in (install, uninstall):
+    _function.__module__ = "fairlock"  # where users import them from

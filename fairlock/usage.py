@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands say when they are called the wrong way."""
+"""Errors in the use of the commands: one line on standard error, and exit status 2."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ INTERRUPTED = 130  # exit status
 
 
 class UsageError(Exception):
-    """A wrong argument: one line for the user, and an exit status."""
+    """A wrong argument. The message is one line for the user."""
 
     status = 2
 
 
 def one_of(kind: str, given: str, valid: Iterable[str]) -> str:
-    """Return the line that says what is wrong with a name, and which names there are."""
+    """Return a one-line message about an unknown name, with the valid names."""
     names = list(valid)
     near = difflib.get_close_matches(given, names, n=1)
     hint = f" (did you mean {near[0]}?)" if near else ""

@@ -30,9 +30,9 @@ bool expect_known(PyObject* object) {
   return false;
 }
 
-// Once more, by the thread that holds it.
-bool again(Primitive* self) {
-  if (self->sort != Sort::rlock) return false;
+// An RLock whose owner acquires it once more.
+bool reenter(Primitive* self) {
+  if (self->kind != Kind::rlock) return false;
   auto* const lock = static_cast<LockObject*>(self);
   if (!owned_by_me(lock)) return false;
   ++lock->count;
@@ -40,7 +40,7 @@ bool again(Primitive* self) {
 }
 
 void own(Primitive* self) {
-  if (self->sort != Sort::lock && self->sort != Sort::rlock) return;
+  if (self->kind != Kind::lock && self->kind != Kind::rlock) return;
   auto* const lock = static_cast<LockObject*>(self);
   lock->owner.store(this_thread(), std::memory_order_relaxed);
   lock->count = 1;
@@ -49,7 +49,7 @@ void own(Primitive* self) {
 int acquire(PyObject* object, std::int64_t timeout) {
   if (!expect_known(object)) return -1;
   auto* const self = as<Primitive>(object);
-  if (again(self)) return 1;
+  if (reenter(self)) return 1;
   if (!self->algorithm->try_acquire(self->state)) {
     const auto outcome = wait_for(self, deadline_in_nanoseconds(timeout));
     if (outcome != Outcome::acquired) return static_cast<int>(outcome);
@@ -60,27 +60,28 @@ int acquire(PyObject* object, std::int64_t timeout) {
 
 int acquire_detached(PyObject* object, std::int64_t timeout) {
   auto* const self = as<Primitive>(object);
-  if (again(self)) return 1;
+  if (reenter(self)) return 1;
   if (self->algorithm->try_acquire(self->state)) {
     own(self);
     return 1;
   }
   if (timeout == 0) return 0;
-  Slow* const slow = slow_of(self);
-  Patience patience(deadline_in_nanoseconds(timeout), Patience::Detached{});
-  Wait wait(object, nullptr);  // until it has an owner
-  // Without memory for statistics it waits all the same, uncounted.
-  if (!(slow != nullptr ? wait_detached(self, *slow, patience, wait) : self->algorithm->acquire(self->state, patience)))
-    return 0;
+  // Without memory for the counts and the statistics, the thread waits uncounted.
+  ContentionState* const contention = contention_of(self);
+  InterruptibleWait wait(object, contention == nullptr ? nullptr : &contention->waiters,
+                         deadline_in_nanoseconds(timeout));
+  const bool acquired = contention == nullptr ? self->algorithm->acquire(self->state, wait)
+                                              : wait_detached(self, *contention, wait);
+  if (!acquired) return 0;
   own(self);
   return 1;
 }
 
 int release_detached(PyObject* object) {
   auto* const self = as<Primitive>(object);
-  if (self->sort == Sort::semaphore || self->sort == Sort::bounded_semaphore) return release_one_detached(self);
+  if (self->kind == Kind::semaphore || self->kind == Kind::bounded_semaphore) return release_one_detached(self);
   auto* const lock = static_cast<LockObject*>(self);
-  if (self->sort == Sort::rlock) {
+  if (self->kind == Kind::rlock) {
     if (!owned_by_me(lock)) return 0;
     if (--lock->count != 0) return 1;
   }
@@ -91,9 +92,9 @@ int release_detached(PyObject* object) {
 
 int release(PyObject* object) {
   if (!expect_known(object)) return -1;
-  const Sort sort = as<Primitive>(object)->sort;
-  PyObject* const released = sort == Sort::lock    ? lock_release(object, nullptr)
-                             : sort == Sort::rlock ? rlock_release(object, nullptr)
+  const Kind kind = as<Primitive>(object)->kind;
+  PyObject* const released = kind == Kind::lock    ? lock_release(object, nullptr)
+                             : kind == Kind::rlock ? rlock_release(object, nullptr)
                                                    : release_one(object);
   Py_XDECREF(released);
   return released == nullptr ? -1 : 1;

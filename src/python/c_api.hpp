@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of functions for extension modules (include/fairlock/python.h), as a capsule.
+// The table of functions for extension modules (include/fairlock/python.h), in a capsule.
 #pragma once
 
 #include "python.hpp"

@@ -2,13 +2,13 @@
 // Capacitor: admits threads in platoons to any object with acquire() and release().
 //
 //   field        holds                                                     written by
-//   algorithm    the gate: `platoon` permits at first                      arrivals, the last of a platoon
-//   departures   how many of this platoon have departed                    each that departs
-//   inside       arrivals that have acquired the inner lock and not yet    whoever acquires, whoever releases
-//                released it; the others passed the gate by
-//   generation   of forks, when the gate was last made                     the first to come after a fork
+//   algorithm    the gate, which starts with `platoon` permits             arrivals, the last member of a platoon
+//   departures   the number of departed members of this platoon            each member that departs
+//   inside       the number of threads that arrived at the gate and hold   the threads that acquire and release
+//                the inner lock; a thread that skips is not counted
+//   generation   the fork generation in which the gate was last reset      the first caller after a fork
 //
-// Here a member departs after the inner release, unlike in the header (capacitor.hpp): whoever calls release() holds a
+// A member departs after the inner release, unlike in the header (capacitor.hpp). The caller of release() holds a
 // reference, so nothing is destroyed meanwhile, and an inner release that raises must not count as a departure.
 #include <fairlock/capacitor.hpp>
 
@@ -36,14 +36,14 @@ void depart(CapacitorObject* self) {
   if (self->departures.depart(self->platoon)) self->algorithm->release(self->state, self->platoon);
 }
 
-// The members of a platoon who were waiting when the process forked will never depart in the child.
-void mend_after_fork(CapacitorObject* self) {
+// In the child of a fork: members of a platoon that vanished in the fork never depart.
+void repair_after_fork(CapacitorObject* self) {
   auto generation = self->generation.load(std::memory_order_relaxed);
   if (generation == fork_generation()) [[likely]]
     return;
   if (!self->generation.compare_exchange_strong(generation, fork_generation())) return;
   const auto held = static_cast<std::uint32_t>(self->inside.load(std::memory_order_relaxed));
-  renew(self, held < self->platoon ? self->platoon - held : 1);
+  reset(self, held < self->platoon ? self->platoon - held : 1);
   new (&self->departures) Departures<DefaultPlatform>{};
 }
 
@@ -53,7 +53,7 @@ bool skips(const CapacitorObject* self) {
   return static_cast<double>(DefaultPlatform::random() & 0xFFFFFFFF) < self->skip * 0x1p32;
 }
 
-// The inner acquire with what is left of the time; 1, 0, or -1 and an exception.
+// Calls the inner acquire with the rest of the time. 1, 0, or -1 and an exception.
 int acquire_inner(CapacitorObject* self, std::uint64_t deadline) {
   PyObject* result;
   if (deadline == never) {
@@ -71,7 +71,7 @@ int acquire_inner(CapacitorObject* self, std::uint64_t deadline) {
 }
 
 PyObject* acquire_until(CapacitorObject* self, std::uint64_t deadline) {
-  mend_after_fork(self);
+  repair_after_fork(self);
   const bool arrives = !skips(self);
   if (arrives && !self->algorithm->try_acquire(self->state)) {
     switch (wait_for(self, deadline)) {
@@ -85,7 +85,7 @@ PyObject* acquire_until(CapacitorObject* self, std::uint64_t deadline) {
     if (arrives) self->inside.fetch_add(1, std::memory_order_relaxed);
     Py_RETURN_TRUE;
   }
-  if (arrives) depart(self);  // a platoon with a member who never departs would never close
+  if (arrives) depart(self);  // a platoon never closes if one of its members does not depart
   if (acquired < 0) return nullptr;
   Py_RETURN_FALSE;
 }
@@ -100,11 +100,11 @@ PyObject* capacitor_enter(PyObject* object, PyObject*) { return acquire_until(ca
 
 PyObject* capacitor_release(PyObject* object, PyObject*) {
   CapacitorObject* const self = capacitor_of(object);
-  mend_after_fork(self);
+  repair_after_fork(self);
   PyObject* const released = PyObject_CallMethod(self->inner, "release", nullptr);
   if (released == nullptr) return nullptr;
   Py_DECREF(released);
-  // Whose departure it is does not matter, only how many there are.
+  // Only the number of departures matters, not which thread departs.
   auto inside = self->inside.load(std::memory_order_relaxed);
   while (inside > 0 && !self->inside.compare_exchange_weak(inside, inside - 1, std::memory_order_relaxed)) {}
   if (inside > 0) depart(self);
@@ -118,7 +118,7 @@ PyObject* capacitor_locked(PyObject* object, PyObject*) {
 
 PyObject* capacitor_at_fork_reinit(PyObject* object, PyObject*) {
   CapacitorObject* const self = capacitor_of(object);
-  renew(self, self->platoon);
+  reset(self, self->platoon);
   new (&self->departures) Departures<DefaultPlatform>{};
   self->inside.store(0, std::memory_order_relaxed);
   return PyObject_CallMethod(self->inner, "_at_fork_reinit", nullptr);
@@ -136,12 +136,12 @@ PyObject* get_skip(PyObject* object, void*) { return PyFloat_FromDouble(capacito
 
 // --- life ---
 
-PyObject* make_capacitor(PyTypeObject* type, PyObject*, PyObject*) {
-  PyObject* const object = make(type, Sort::capacitor, gate, Knobs{.permits = 1});
+PyObject* new_capacitor(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* const object = create(type, Kind::capacitor, gate, Knobs{.permits = 1});
   if (object == nullptr) return nullptr;
   CapacitorObject* const self = capacitor_of(object);
   self->inner = Py_NewRef(Py_None);
-  self->platoon = 1;  // nothing yet: __init__ says
+  self->platoon = 1;  // until __init__
   self->generation.store(fork_generation(), std::memory_order_relaxed);
   return object;
 }
@@ -154,17 +154,17 @@ int init_capacitor(PyObject* object, PyObject* args, PyObject* kwargs) {
   for (const char* name : {"acquire", "release"}) {
     PyObject* const attribute = PyObject_GetAttrString(inner, name);
     if (attribute == nullptr) {
-      PyErr_Format(PyExc_TypeError, "a capacitor wraps an object with acquire() and release(), not %.100s",
+      PyErr_Format(PyExc_TypeError, "inner must be an object with acquire() and release(), not %.100s",
                    Py_TYPE(inner)->tp_name);
       return -1;
     }
     Py_DECREF(attribute);
   }
   Knobs knobs;
-  if (!turn_knobs(platoon, skip, knobs)) return -1;
+  if (!parse_knobs(platoon, skip, knobs)) return -1;
   knobs.permits = knobs.platoon;
   CapacitorObject* const self = capacitor_of(object);
-  if (!set_up(self, gate, knobs)) return -1;
+  if (!initialize(self, gate, knobs)) return -1;
   Py_SETREF(self->inner, Py_NewRef(inner));
   self->platoon = knobs.platoon;
   self->skip = knobs.skip;
@@ -176,7 +176,7 @@ int capacitor_traverse(PyObject* object, visitproc visit, void* arg) {
   return primitive_traverse(object, visit, arg);
 }
 
-// Finalizers may still call methods: so not null.
+// Leaves None, not null: finalizers may still call methods.
 int capacitor_clear(PyObject* object) {
   Py_XSETREF(capacitor_of(object)->inner, Py_NewRef(Py_None));
   return 0;
@@ -184,7 +184,7 @@ int capacitor_clear(PyObject* object) {
 
 void capacitor_dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
-  Py_TRASHCAN_BEGIN(object, capacitor_dealloc)  // the inner lock may be a capacitor, around a capacitor, and so on
+  Py_TRASHCAN_BEGIN(object, capacitor_dealloc)  // the inner lock may itself be a capacitor, and so on, to any depth
       Py_CLEAR(capacitor_of(object)->inner);
   primitive_dealloc(object);
   Py_TRASHCAN_END
@@ -192,21 +192,28 @@ void capacitor_dealloc(PyObject* object) {
 
 PyDoc_STRVAR(acquire_doc,
              "acquire($self, /, blocking=True, timeout=-1)\n--\n\n"
-             "Wait for a place in the platoon, then acquire the inner lock; tell whether it was acquired.\n\n"
-             "A timeout holds for both, and is passed on as inner.acquire(True, rest).");
-PyDoc_STRVAR(release_doc, "release($self, /)\n--\n\nRelease the inner lock, and depart.");
+             "Join a platoon, then acquire the inner lock. Return True, or False if the timeout expires first.\n\n"
+             "timeout is in seconds; -1 waits without a limit, and 0 tries once, like blocking=False. It covers\n"
+             "both waits: the inner lock is called as inner.acquire(True, rest). A signal handler that raises\n"
+             "(Ctrl-C) ends the wait for the platoon; what it does to the inner acquire is up to that lock.");
+PyDoc_STRVAR(release_doc,
+             "release($self, /)\n--\n\n"
+             "Release the inner lock, and leave the platoon.\n\n"
+             "Raises whatever inner.release() raises; the thread then stays in the platoon.");
 PyDoc_STRVAR(
     capacitor_doc,
     "Capacitor(inner, platoon=10, skip=0.0)\n--\n\n"
-    "Makes any lock fair, by admitting threads to it in platoons.\n\n"
-    "inner is any object with acquire() and release(), such as a threading.Lock. At most platoon - 1 threads that arrive later\n"
-    "enter before a waiter. With skip, that share of the arrivals passes the capacitor by: cheaper, and fair in the long run only.");
+    "Makes any lock fair by admitting threads to it in platoons.\n\n"
+    "inner is an object with acquire() and release(), such as a threading.Lock. At most platoon - 1\n"
+    "threads that arrive later enter before a waiter. skip is a probability: that share of the arrivals\n"
+    "goes straight to the inner lock, which is cheaper, but fair only in the long run.\n\n"
+    "In the child of a fork, the capacitor counts only the members that hold the inner lock.");
 
 PyMethodDef capacitor_methods[] = {
     {"acquire", method(&capacitor_acquire), METH_FASTCALL | METH_KEYWORDS, acquire_doc},
     {"release", &capacitor_release, METH_NOARGS, release_doc},
     {"locked", &capacitor_locked, METH_NOARGS,
-     "locked($self, /)\n--\n\nReturn whether the inner lock is held, just now."},
+     "locked($self, /)\n--\n\nReturn whether a thread holds the inner lock now: inner.locked()."},
     {"__enter__", &capacitor_enter, METH_NOARGS, enter_doc},
     {"__exit__", method(&capacitor_exit), METH_FASTCALL, exit_doc},
     {"statistics", &primitive_statistics, METH_NOARGS, statistics_doc},
@@ -216,17 +223,18 @@ PyMethodDef capacitor_methods[] = {
 };
 
 PyGetSetDef capacitor_getters[] = {
-    {"algorithm", &get_algorithm, nullptr, "'capacitor'.", nullptr},
-    {"waiting", &get_waiting, nullptr, "How many threads wait for a place in a platoon, just now.", nullptr},
-    {"inner", &get_inner, nullptr, "The lock that is wrapped.", nullptr},
-    {"platoon", &get_platoon, nullptr, "How many threads are admitted together.", nullptr},
-    {"skip", &get_skip, nullptr, "The share of arrivals that pass the capacitor by.", nullptr},
+    {"algorithm", &get_algorithm, nullptr, algorithm_doc, nullptr},
+    {"waiters", &get_waiters, nullptr, "The number of threads that wait for a place in a platoon now.", nullptr},
+    {"waiting", &refuse_waiting, nullptr, waiting_doc, nullptr},
+    {"inner", &get_inner, nullptr, "The inner lock.", nullptr},
+    {"platoon", &get_platoon, nullptr, "The number of threads that a platoon admits.", nullptr},
+    {"skip", &get_skip, nullptr, "The share of arrivals that go straight to the inner lock.", nullptr},
     {},
 };
 
 PyType_Slot capacitor_slots[] = {
     {Py_tp_doc, const_cast<char*>(capacitor_doc)},
-    {Py_tp_new, reinterpret_cast<void*>(&make_capacitor)},
+    {Py_tp_new, reinterpret_cast<void*>(&new_capacitor)},
     {Py_tp_init, reinterpret_cast<void*>(&init_capacitor)},
     {Py_tp_dealloc, reinterpret_cast<void*>(&capacitor_dealloc)},
     {Py_tp_traverse, reinterpret_cast<void*>(&capacitor_traverse)},

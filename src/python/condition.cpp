@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Condition: over a Lock or an RLock of ours, or over whatever has acquire() and release().
+// Condition.
+//
+//   field         holds                                          written by
+//   lock          the lock of the condition                      the constructor, __init__
+//   initialized   __init__ was called                            __init__
+//   waiters       the count of the waiters                       WaitRecord alone
+//   line          the threads in line for a notification         waiters and notifiers
 #include <fairlock/line/notify.hpp>
 
-#include "lock_below.hpp"
+#include "condition_lock.hpp"
 #include "module.hpp"
 #include "timeout.hpp"
 
@@ -10,8 +16,8 @@ namespace fairlock::python {
 
 namespace {
 
-// Without a GIL, a thread that notifies goes on at once and often waits next. Then it pays to look for longer than it
-// takes to fall asleep and wake up. With a GIL, it cannot go on while the waiter looks.
+// Without a GIL, a notifier goes on at once and often waits next. Then it pays to look for longer than it takes to fall
+// asleep and wake up. With a GIL, the notifier cannot go on while the waiter looks.
 struct LongerLooks : SpinThenPark {
   static constexpr unsigned long_looks = free_threaded ? 450 : 0;
 };
@@ -20,9 +26,9 @@ using Line = WaiterLine<CountingNative<LongerLooks>>;
 struct ConditionObject {
   PyObject ob_base;
   PyObject* weak_references;
-  LockBelow lock;
-  std::atomic<bool> set_up;  // __init__ was called
-  std::atomic<std::uint32_t> waiting;
+  ConditionLock lock;
+  std::atomic<bool> initialized;
+  std::atomic<std::uint32_t> waiters;
   Line line;
 };
 
@@ -30,28 +36,28 @@ ConditionObject* condition_of(PyObject* object) { return as<ConditionObject>(obj
 
 // --- waiting ---
 
-// Has the lock again afterwards, unless a foreign one refuses.
+// The thread holds the lock again afterwards, unless a foreign lock refuses.
 Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
-  LockBelow::Held held;
+  ConditionLock::Held held;
   bool notified, raised;
   {
-    // first: a foreign lock may let others fork.
-    const Wait wait(reinterpret_cast<PyObject*>(self), PyInterpreterState_Get(), true);
-    Line::Place place(self->line);  // whoever has the lock after us finds us in line
-    if (!self->lock.let_go(held)) return Outcome::error;
-    const InLine in_line(self->waiting);
-    Patience patience(deadline);
-    notified = place.wait(patience);
+    // The record comes first, because the release of a foreign lock may let another thread fork. The place comes before
+    // the release, so that the next owner of the lock finds this thread in line.
+    InterruptibleWait wait(reinterpret_cast<PyObject*>(self), self->waiters, Handlers::in_line);
+    Line::Place place(self->line);
+    if (!self->lock.release_for_wait(held)) return Outcome::error;
+    wait.detach(deadline);
+    notified = place.wait(wait);
     // Without a GIL, the thread takes the lock before it attaches, which may take long. With a GIL, it attaches first:
     // otherwise it would hold the lock while it waits for the GIL, and the running thread would have to give up the GIL
     // at its next acquisition of the lock.
-    if (free_threaded) self->lock.take_detached(held, patience);
-    raised = patience.attach();
+    if (free_threaded) self->lock.take_detached(held, wait);
+    raised = wait.attach();
     if (!free_threaded) self->lock.take_attached();
     raised |= PyErr_Occurred() != nullptr;
   }
-  if (self->lock.hold_again(held) && !raised) return notified ? Outcome::acquired : Outcome::timed_out;
-  if (notified) self->line.notify(1);  // it must not be lost with us
+  if (self->lock.restore(held) && !raised) return notified ? Outcome::acquired : Outcome::timed_out;
+  if (notified) self->line.notify(1);  // the notification passes to the next waiter
   return Outcome::error;
 }
 
@@ -146,23 +152,23 @@ PyObject* condition_recursion_count(PyObject* object, PyObject*) {
 }
 
 PyObject* condition_at_fork_reinit(PyObject* object, PyObject*) {
-  mend_condition(object);
+  repair_condition(object);
   return condition_of(object)->lock.call("_at_fork_reinit");
 }
 
 PyObject* condition_repr(PyObject* object) {
   const ConditionObject* const self = condition_of(object);
-  return PyUnicode_FromFormat("<Condition(%R, %u)>", self->lock.object, self->waiting.load(std::memory_order_relaxed));
+  return PyUnicode_FromFormat("<Condition(%R, %u)>", self->lock.object, self->waiters.load(std::memory_order_relaxed));
 }
 
 PyObject* get_lock(PyObject* object, void*) { return Py_NewRef(condition_of(object)->lock.object); }
-PyObject* get_waiting_threads(PyObject* object, void*) {
-  return PyLong_FromUnsignedLong(condition_of(object)->waiting.load(std::memory_order_acquire));
+PyObject* get_waiters_of_condition(PyObject* object, void*) {
+  return PyLong_FromUnsignedLong(condition_of(object)->waiters.load(std::memory_order_acquire));
 }
 
 // --- life ---
 
-PyObject* make_condition(PyTypeObject* type, PyObject*, PyObject*) {
+PyObject* new_condition(PyTypeObject* type, PyObject*, PyObject*) {
   PyObject* const self = type->tp_alloc(type, 0);
   if (self == nullptr) return nullptr;
   PyObject* const lock = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(module_state(type).rlock));
@@ -180,10 +186,11 @@ int init_condition(PyObject* object, PyObject* args, PyObject* kwargs) {
   PyObject* lock = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Condition", const_cast<char**>(names), &lock)) return -1;
   ConditionObject* const self = condition_of(object);
-  // Others may be waiting for the lock below, to which they have no reference of their own.
-  if (self->waiting.load(std::memory_order_relaxed) != 0 || self->lock.in_use() ||
-      self->set_up.exchange(true, std::memory_order_relaxed)) {
-    PyErr_SetString(PyExc_RuntimeError, "this condition is in use: __init__ cannot be called again; make a new one");
+  // Other threads may be waiting for the present lock, and they have no reference of their own to it.
+  if (self->waiters.load(std::memory_order_relaxed) != 0 || self->lock.in_use() ||
+      self->initialized.exchange(true, std::memory_order_relaxed)) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "this condition is in use: __init__ cannot be called late, or again; make a new one");
     return -1;
   }
   return lock == Py_None || self->lock.set(lock, module_state(Py_TYPE(object))) ? 0 : -1;
@@ -192,7 +199,7 @@ int init_condition(PyObject* object, PyObject* args, PyObject* kwargs) {
 void condition_dealloc(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
   PyObject_GC_UnTrack(object);
-  Py_TRASHCAN_BEGIN(object, condition_dealloc)  // the lock below may be a condition, over a condition, and so on
+  Py_TRASHCAN_BEGIN(object, condition_dealloc)  // the lock may itself be a condition, and so on, to any depth
       if (condition_of(object)->weak_references != nullptr) PyObject_ClearWeakRefs(object);
   Py_CLEAR(condition_of(object)->lock.object);
   type->tp_free(object);
@@ -200,7 +207,7 @@ void condition_dealloc(PyObject* object) {
   Py_TRASHCAN_END
 }
 
-// Finalizers may still call methods: so not null.
+// Leaves None, not null: finalizers may still call methods.
 int condition_clear(PyObject* object) {
   condition_of(object)->lock.clear();
   return 0;
@@ -212,38 +219,41 @@ int condition_traverse(PyObject* object, visitproc visit, void* arg) {
   return 0;
 }
 
-PyDoc_STRVAR(
-    wait_doc,
-    "wait($self, /, timeout=None)\n--\n\n"
-    "Let go of the lock, wait to be notified, and take the lock again. Return True, or False if the timeout came first.\n\n"
-    "RuntimeError if the lock is not held. timeout is in seconds, and limits the wait for the notification only: the lock is held\n"
-    "again in every case, also when a signal handler raises (Ctrl-C) in the main thread. An RLock is let go of altogether. Look\n"
-    "again at what you waited for: another thread may have been quicker (wait_for() does).");
-PyDoc_STRVAR(
-    wait_for_doc,
-    "wait_for($self, /, predicate, timeout=None)\n--\n\n"
-    "Wait until predicate() is true, and return its last value; that is a false one if the timeout came first.\n\n"
-    "predicate is called with the lock held; what it raises is passed on. RuntimeError if the lock is not held.");
-PyDoc_STRVAR(
-    notify_doc,
-    "notify($self, /, n=1)\n--\n\n"
-    "Wake the n threads that have waited longest, or all if they are fewer. RuntimeError if the lock is not held.\n\n"
-    "They go on when they get the lock. Nothing happens if nobody waits: notifications are not kept.");
+PyDoc_STRVAR(wait_doc,
+             "wait($self, /, timeout=None)\n--\n\n"
+             "Release the lock, wait for a notification, and acquire the lock again.\n\n"
+             "Return True, or False if the timeout expires first. timeout is in seconds; None waits without a\n"
+             "limit. It limits only the wait for the notification: when wait() returns or raises, the thread\n"
+             "holds the lock, as often as before if it is an RLock. That includes a signal handler that raises\n"
+             "(Ctrl-C) in the main thread.\n\n"
+             "Another thread may run between the notification and the return, so check the condition again, or\n"
+             "use wait_for(). Raises RuntimeError if the lock is not held.");
+PyDoc_STRVAR(wait_for_doc,
+             "wait_for($self, /, predicate, timeout=None)\n--\n\n"
+             "Wait until predicate() is true, and return its last value.\n\n"
+             "That value is false if the timeout expires first. predicate is called with the lock held, and its\n"
+             "exceptions propagate. Raises RuntimeError if the lock is not held.");
+PyDoc_STRVAR(notify_doc,
+             "notify($self, /, n=1)\n--\n\n"
+             "Wake the n threads that have waited longest, or all threads if fewer wait.\n\n"
+             "They go on when they get the lock. A notification that no thread waits for is lost. Raises\n"
+             "RuntimeError if the lock is not held.");
 PyDoc_STRVAR(notify_all_doc,
-             "notify_all($self, /)\n--\n\nWake all threads that wait. RuntimeError if the lock is not held.");
-PyDoc_STRVAR(
-    condition_doc,
-    "Condition(lock=None)\n--\n\n"
-    "A condition variable whose notifications go to the longest waiter first, with the interface of threading.Condition.\n\n"
-    "lock is a Lock or an RLock, of fairlock or of threading, or anything else with acquire() and release(); without one, a new\n"
-    "RLock. TypeError if it is something else.");
+             "notify_all($self, /)\n--\n\nWake all waiting threads. Raises RuntimeError if the lock is not held.");
+PyDoc_STRVAR(condition_doc,
+             "Condition(lock=None)\n--\n\n"
+             "A condition variable, with the interface of threading.Condition.\n\n"
+             "Notifications go to the longest waiter first. lock is a Lock or an RLock, of fairlock or of\n"
+             "threading, or any object with acquire() and release(); None makes a new RLock. Another object\n"
+             "raises AttributeError.\n\n"
+             "In the child of a fork, no thread waits.");
 
 PyMethodDef condition_methods[] = {
     {"acquire", method(&condition_acquire), METH_VARARGS | METH_KEYWORDS,
-     "acquire($self, /, *args, **kwargs)\n--\n\nAcquire the lock of the condition, with the arguments that it takes."},
+     "acquire($self, /, *args, **kwargs)\n--\n\nAcquire the lock of the condition, with the lock's own arguments."},
     {"release", &condition_release, METH_NOARGS, "release($self, /)\n--\n\nRelease the lock of the condition."},
     {"locked", &condition_locked, METH_NOARGS,
-     "locked($self, /)\n--\n\nReturn whether the lock of the condition is held, just now."},
+     "locked($self, /)\n--\n\nReturn whether a thread holds the lock of the condition now."},
     {"__enter__", &condition_enter, METH_NOARGS, enter_doc},
     {"__exit__", &condition_exit, METH_VARARGS, exit_doc},
     {"wait", method(&condition_wait), METH_VARARGS | METH_KEYWORDS, wait_doc},
@@ -262,7 +272,8 @@ PyMethodDef condition_methods[] = {
 
 PyGetSetDef condition_getters[] = {
     {"_lock", &get_lock, nullptr, "The lock of the condition.", nullptr},
-    {"waiting", &get_waiting_threads, nullptr, "How many threads wait to be notified, just now.", nullptr},
+    {"waiters", &get_waiters_of_condition, nullptr, "The number of threads that wait for a notification now.", nullptr},
+    {"waiting", &refuse_waiting, nullptr, waiting_doc, nullptr},
     {},
 };
 
@@ -273,7 +284,7 @@ PyMemberDef condition_members[] = {
 
 PyType_Slot condition_slots[] = {
     {Py_tp_doc, const_cast<char*>(condition_doc)},
-    {Py_tp_new, reinterpret_cast<void*>(&make_condition)},
+    {Py_tp_new, reinterpret_cast<void*>(&new_condition)},
     {Py_tp_init, reinterpret_cast<void*>(&init_condition)},
     {Py_tp_dealloc, reinterpret_cast<void*>(&condition_dealloc)},
     {Py_tp_traverse, reinterpret_cast<void*>(&condition_traverse)},
@@ -289,13 +300,12 @@ PyType_Slot condition_slots[] = {
 
 PyType_Spec condition_spec{"fairlock.Condition", sizeof(ConditionObject), 0, type_flags, condition_slots};
 
-void mend_lock_of_condition(PyObject* object) { condition_of(object)->lock.mend(); }
+void repair_lock_of_condition(PyObject* object) { condition_of(object)->lock.repair(); }
 
-void mend_condition(PyObject* object) {
+void repair_condition(PyObject* object) {
   ConditionObject* const self = condition_of(object);
   new (&self->line) Line{};
-  self->lock.mend();
-  self->waiting.store(0, std::memory_order_relaxed);
+  self->lock.repair();
 }
 
 }  // namespace fairlock::python

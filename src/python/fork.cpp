@@ -3,16 +3,15 @@
 
 #include <fairlock/platform/fork.hpp>
 
-#include "algorithm.hpp"
+#include "algorithm_table.hpp"
 #include "module.hpp"
-#include "wait.hpp"
-#include "waits.hpp"
+#include "wait_registry.hpp"
 
 namespace fairlock::python {
 
 namespace {
 
-std::uint64_t generation = 0;  // written where there is only one thread
+std::uint64_t generation = 0;  // written while there is only one thread
 
 }  // namespace
 
@@ -20,16 +19,15 @@ std::uint64_t fork_generation() { return generation; }
 
 PyObject* after_fork_in_child(PyObject* module, PyObject*) {
   ++generation;
-  set_main_thread(this_thread());
   fairlock::after_fork_in_child<DefaultPlatform>();
   const ModuleState& state = *static_cast<ModuleState*>(PyModule_GetState(module));
-  for (const WaitedFor& waited_for : forget_other_threads()) {
-    PyObject* const object = waited_for.object;
-    if (PyObject_TypeCheck(object, state.lock) || PyObject_TypeCheck(object, state.rlock)) mend_lock(object);
-    else if (PyObject_TypeCheck(object, state.semaphore)) mend_semaphore(waited_for);
+  for (const LostWaits& lost : drop_waits_of_vanished_threads()) {
+    PyObject* const object = lost.object;
+    if (PyObject_TypeCheck(object, state.lock) || PyObject_TypeCheck(object, state.rlock)) repair_lock(object);
+    else if (PyObject_TypeCheck(object, state.semaphore)) repair_semaphore(lost);
     else if (!PyObject_TypeCheck(object, state.condition)) continue;
-    else if (waited_for.mine_too) mend_lock_of_condition(object);
-    else mend_condition(object);
+    else if (lost.caller_in_line) repair_lock_of_condition(object);
+    else repair_condition(object);
   }
   Py_RETURN_NONE;
 }

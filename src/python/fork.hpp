@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the child of a fork does before anything else: the threads that waited are gone, and the lines must be empty.
+// The repair in the child of a fork: the waiting threads are gone, so their lines must be empty.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,10 @@
 
 namespace fairlock::python {
 
-// How many forks lie between this process and the first one.
+// The number of forks between the first process and this one.
 std::uint64_t fork_generation();
 
+// The hook for os.register_at_fork().
 PyObject* after_fork_in_child(PyObject* module, PyObject*);
 
 }  // namespace fairlock::python

@@ -11,17 +11,17 @@ namespace {
 LockObject* lock_of(PyObject* object) { return as<LockObject>(object); }
 
 PyObject* release_unlocked() {
-  PyErr_SetString(PyExc_RuntimeError, "release unlocked lock: each release needs an acquire before it");
+  PyErr_SetString(PyExc_RuntimeError, "release unlocked lock: call acquire() before each release()");
   return nullptr;
 }
 
-PyObject* not_mine() {
+PyObject* release_of_non_owner() {
   PyErr_SetString(PyExc_RuntimeError,
-                  "cannot release un-acquired lock: only the thread that holds an RLock releases it");
+                  "cannot release un-acquired lock: only the thread that holds an RLock may release it");
   return nullptr;
 }
 
-// After a try that failed.
+// After an attempt that failed.
 [[gnu::noinline]] PyObject* wait_and_own(LockObject* self, std::uint64_t deadline) {
   switch (wait_for(self, deadline)) {
     case Outcome::error: return nullptr;
@@ -33,19 +33,19 @@ PyObject* not_mine() {
   Py_RETURN_TRUE;
 }
 
-PyObject* make_lock(PyTypeObject* type, PyObject*, PyObject*) { return make(type, Sort::lock, fair_lock, Knobs{}); }
-PyObject* make_rlock(PyTypeObject* type, PyObject*, PyObject*) { return make(type, Sort::rlock, fair_lock, Knobs{}); }
+PyObject* new_lock(PyTypeObject* type, PyObject*, PyObject*) { return create(type, Kind::lock, fair_lock, Knobs{}); }
+PyObject* new_rlock(PyTypeObject* type, PyObject*, PyObject*) { return create(type, Kind::rlock, fair_lock, Knobs{}); }
 
 int init_lock(PyObject* object, PyObject* args, PyObject* kwargs) {
   static const char* const names[] = {"algorithm", "waiting", "platoon", "skip", nullptr};
   Choice choice;
-  const char* const format = lock_of(object)->sort == Sort::rlock ? "|O$OOO:RLock" : "|O$OOO:Lock";
+  const char* const format = lock_of(object)->kind == Kind::rlock ? "|O$OOO:RLock" : "|O$OOO:Lock";
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, const_cast<char**>(names), &choice.algorithm, &choice.waiting,
                                    &choice.platoon, &choice.skip))
     return -1;
   Knobs knobs;
   const Algorithm* const algorithm = choose(choice, &lock_algorithm, fair_lock, knobs);
-  return algorithm != nullptr && set_up(lock_of(object), *algorithm, knobs) ? 0 : -1;
+  return algorithm != nullptr && initialize(lock_of(object), *algorithm, knobs) ? 0 : -1;
 }
 
 // --- Lock ---
@@ -92,7 +92,7 @@ PyObject* lock_repr(PyObject* object) {
 
 PyObject* lock_at_fork_reinit(PyObject* object, PyObject*) {
   LockObject* const self = lock_of(object);
-  renew(self, 1);
+  reset(self, 1);
   self->owner.store(0, std::memory_order_relaxed);
   self->count = 0;
   Py_RETURN_NONE;
@@ -104,39 +104,47 @@ PyObject* get_owner(PyObject* object, void*) {
   return PyLong_FromUnsignedLong(owner);
 }
 
-// What both types say of acquire().
-#define FAIRLOCK_WAITING                                                                                                            \
-  "blocking=False looks once. timeout is in seconds, and -1 means for ever; a wait with a timeout has its place in line like any\n" \
-  "other. ValueError for another negative timeout, or for one with blocking=False; OverflowError above TIMEOUT_MAX. If a signal\n"  \
-  "handler raises (Ctrl-C), the main thread leaves the line, and the lock is not taken."
+// The part of the docstring of acquire() that both types share.
+#define FAIRLOCK_TIMEOUT_DOC                                                                         \
+  "timeout is in seconds; -1 waits without a limit, and 0 tries once, like blocking=False. A waiter\n" \
+  "with a timeout takes its place in line like any other. A signal handler that raises (Ctrl-C)\n"     \
+  "ends the wait of the main thread, and the lock is not taken.\n\n"                                   \
+  "Raises ValueError for another negative timeout and for a timeout with blocking=False,\n"            \
+  "OverflowError for a timeout above TIMEOUT_MAX."
 
+PyDoc_STRVAR(lock_acquire_doc,
+             "acquire($self, /, blocking=True, timeout=-1)\n--\n\n"
+             "Acquire the lock. Return True, or False if the timeout expires first.\n\n"
+             "A thread that acquires a Lock it already holds deadlocks; an RLock allows it.\n\n" FAIRLOCK_TIMEOUT_DOC);
+PyDoc_STRVAR(lock_release_doc,
+             "release($self, /)\n--\n\n"
+             "Release the lock. Never blocks.\n\n"
+             "Any thread may call it, even one that did not acquire the lock. Raises RuntimeError if the lock\n"
+             "is not held.");
+PyDoc_STRVAR(rlock_acquire_doc,
+             "acquire($self, /, blocking=True, timeout=-1)\n--\n\n"
+             "Acquire the lock. Return True, or False if the timeout expires first.\n\n"
+             "A thread that already holds the lock acquires it once more, at once.\n\n" FAIRLOCK_TIMEOUT_DOC);
+PyDoc_STRVAR(rlock_release_doc,
+             "release($self, /)\n--\n\n"
+             "Undo one acquire(); the last one releases the lock. Never blocks.\n\n"
+             "Raises RuntimeError if the calling thread does not hold the lock.");
+PyDoc_STRVAR(locked_doc, "locked($self, /)\n--\n\nReturn whether a thread holds the lock now.");
 PyDoc_STRVAR(
-    lock_acquire_doc,
-    "acquire($self, /, blocking=True, timeout=-1)\n--\n\n"
-    "Take the lock, in line if need be. Return True, or False if it was not to be had in time.\n\n" FAIRLOCK_WAITING
-    " A thread that\nacquires a Lock it already holds waits for itself.");
-PyDoc_STRVAR(
-    lock_release_doc,
-    "release($self, /)\n--\n\n"
-    "Let go of the lock; never waits. Any thread may, also one that did not acquire it. RuntimeError if it is not held.");
-PyDoc_STRVAR(
-    rlock_acquire_doc,
-    "acquire($self, /, blocking=True, timeout=-1)\n--\n\n"
-    "Take the lock, in line if need be; at once if the calling thread has it. Return True, or False if it was not to be had\n"
-    "in time.\n\n" FAIRLOCK_WAITING);
-PyDoc_STRVAR(
-    rlock_release_doc,
-    "release($self, /)\n--\n\n"
-    "Take back one acquire(); the last one lets go of the lock. RuntimeError if the calling thread does not hold it.");
-PyDoc_STRVAR(locked_doc, "locked($self, /)\n--\n\nReturn whether any thread holds the lock, just now.");
-PyDoc_STRVAR(lock_doc,
-             "Lock(algorithm='fair', *, waiting='spin-then-park', platoon=10, skip=0.0)\n--\n\n"
-             "A lock that starves no thread, with the interface of threading.Lock.\n\n"
-             "With the default, 'fair', a thread that finds the lock free takes it. While threads keep the lock busy,\n"
-             "newcomers pass the first in line at most 512 times and for about 125 microseconds. While they do not,\n"
-             "the lock wakes several waiters, so that every processor has work. Strict FIFO is one word away:\n"
-             "Lock('twa'). ValueError for an unknown algorithm or way of waiting, with a list of the known ones.\n"
-             "platoon and skip are for the capacitors.");
+    lock_doc,
+    "Lock(algorithm='fair', *, waiting='spin-then-park', platoon=10, skip=0.0)\n--\n\n"
+    "A mutual exclusion lock that starves no thread, with the interface of threading.Lock.\n\n"
+    "Any thread may release it. A thread that acquires it twice deadlocks; use an RLock for that.\n\n"
+    "algorithm is a name from the catalogue. Under 'fair', a thread that finds the lock free takes it,\n"
+    "like an ordinary lock. While threads keep the lock busy, newcomers pass the first waiter at most\n"
+    "512 times, and for about 125 microseconds. While they do not, the lock wakes several waiters, so\n"
+    "that every processor has work. 'ticket', 'twa', 'hapax' and 'hapax-vw' are strictly first come,\n"
+    "first served. An unknown name raises ValueError with a list of all names.\n\n"
+    "waiting is the policy of the waiters: 'spin-then-park' spins briefly and then sleeps, 'park' sleeps\n"
+    "at once, and 'yield', 'monitor' and 'spin' never sleep. platoon and skip are for the capacitors,\n"
+    "such as 'capacitor-tts': see Capacitor.\n\n"
+    "In the child of a fork, the line is empty. The lock stays held if the thread that forked holds it;\n"
+    "if another thread held it, its owner is gone, and it stays locked.");
 
 #define FAIRLOCK_METHODS(PREFIX)                                                                                     \
   {"acquire", method(&PREFIX##_acquire), METH_FASTCALL | METH_KEYWORDS, PREFIX##_acquire_doc},                       \
@@ -151,23 +159,25 @@ PyDoc_STRVAR(lock_doc,
 PyMethodDef lock_methods[] = {
     FAIRLOCK_METHODS(lock),
     {"acquire_lock", method(&lock_acquire), METH_FASTCALL | METH_KEYWORDS,
-     "acquire_lock($self, /, blocking=True, timeout=-1)\n--\n\nAn old name of acquire()."},
-    {"release_lock", &lock_release, METH_NOARGS, "release_lock($self, /)\n--\n\nAn old name of release()."},
-    {"locked_lock", &lock_locked, METH_NOARGS, "locked_lock($self, /)\n--\n\nAn old name of locked()."},
+     "acquire_lock($self, /, blocking=True, timeout=-1)\n--\n\nThe old name of acquire()."},
+    {"release_lock", &lock_release, METH_NOARGS, "release_lock($self, /)\n--\n\nThe old name of release()."},
+    {"locked_lock", &lock_locked, METH_NOARGS, "locked_lock($self, /)\n--\n\nThe old name of locked()."},
     {},
 };
 
 PyGetSetDef lock_getters[] = {
-    {"algorithm", &get_algorithm, nullptr, "The catalogue's name of the algorithm.", nullptr},
-    {"waiting", &get_waiting, nullptr, "How many threads wait for it, just now.", nullptr},
-    {"owner", &get_owner, nullptr, "The ident of the thread that acquired it (threading.get_ident()), or None.",
+    {"algorithm", &get_algorithm, nullptr, algorithm_doc, nullptr},
+    {"policy", &get_policy, nullptr, policy_doc, nullptr},
+    {"waiters", &get_waiters, nullptr, "The number of threads that wait for the lock now.", nullptr},
+    {"waiting", &refuse_waiting, nullptr, waiting_doc, nullptr},
+    {"owner", &get_owner, nullptr, "The ident of the thread that acquired the lock (threading.get_ident()), or None.",
      nullptr},
     {},
 };
 
 PyType_Slot lock_slots[] = {
     {Py_tp_doc, const_cast<char*>(lock_doc)},
-    {Py_tp_new, reinterpret_cast<void*>(&make_lock)},
+    {Py_tp_new, reinterpret_cast<void*>(&new_lock)},
     {Py_tp_init, reinterpret_cast<void*>(&init_lock)},
     {Py_tp_dealloc, reinterpret_cast<void*>(&primitive_dealloc)},
     {Py_tp_traverse, reinterpret_cast<void*>(&primitive_traverse)},
@@ -185,7 +195,7 @@ PyObject* rlock_acquire_until(LockObject* self, std::uint64_t deadline) {
   if (self->owner.load(std::memory_order_relaxed) == me) {
     if (self->count == static_cast<std::size_t>(-1)) {
       PyErr_SetString(PyExc_OverflowError,
-                      "Internal lock count overflowed: it was acquired too often without a release");
+                      "Internal lock count overflowed: the lock was acquired too often without a release");
       return nullptr;
     }
     ++self->count;
@@ -211,7 +221,7 @@ PyObject* rlock_enter(PyObject* object, PyObject*) { return rlock_acquire_until(
 PyObject* rlock_release(PyObject* object, PyObject*) {
   LockObject* const self = lock_of(object);
   if (!owned_by_me(self)) [[unlikely]]
-    return not_mine();
+    return release_of_non_owner();
   if (--self->count == 0) {
     self->owner.store(0, std::memory_order_relaxed);
     give_back(self);
@@ -239,7 +249,7 @@ PyObject* rlock_recursion_count(PyObject* object, PyObject*) {
 
 PyObject* rlock_release_save(PyObject* object, PyObject*) {
   LockObject* const self = lock_of(object);
-  if (!owned_by_me(self)) return not_mine();
+  if (!owned_by_me(self)) return release_of_non_owner();
   const auto count = std::exchange(self->count, 0);
   const auto owner = disown(self);
   give_back(self);
@@ -252,7 +262,7 @@ PyObject* rlock_acquire_restore(PyObject* object, PyObject* saved) {
   unsigned long owner;
   if (!PyTuple_Check(saved) || !PyArg_ParseTuple(saved, "nk:_acquire_restore", &count, &owner) || count < 1) {
     if (PyErr_Occurred() == nullptr)
-      PyErr_SetString(PyExc_TypeError, "_acquire_restore() takes what _release_save() returned");
+      PyErr_SetString(PyExc_TypeError, "_acquire_restore() takes the value that _release_save() returned");
     return nullptr;
   }
   if (!take_unconditionally(self)) return nullptr;
@@ -265,25 +275,26 @@ PyObject* rlock_acquire_restore(PyObject* object, PyObject* saved) {
 PyDoc_STRVAR(
     rlock_doc,
     "RLock(algorithm='fair', *, waiting='spin-then-park', platoon=10, skip=0.0)\n--\n\n"
-    "A Lock that its owner may acquire again, and must release as often; with the interface of threading.RLock.\n\n"
-    "Only the thread that holds it may release it. The arguments are those of Lock.");
+    "A lock that its owner may acquire again, with the interface of threading.RLock.\n\n"
+    "The owner must release it as often as it acquired it, and no other thread may release it.\n"
+    "The arguments, the order of waiters and the behaviour at a fork are those of Lock.");
 
 PyMethodDef rlock_methods[] = {
     FAIRLOCK_METHODS(rlock),
     {"_is_owned", &rlock_is_owned, METH_NOARGS,
-     "_is_owned($self, /)\n--\n\nFor conditions: whether the calling thread holds it."},
+     "_is_owned($self, /)\n--\n\nFor conditions: return whether the calling thread holds the lock."},
     {"_recursion_count", &rlock_recursion_count, METH_NOARGS,
-     "_recursion_count($self, /)\n--\n\nHow often the calling thread holds it."},
+     "_recursion_count($self, /)\n--\n\nReturn how many times the calling thread holds the lock."},
     {"_release_save", &rlock_release_save, METH_NOARGS,
-     "_release_save($self, /)\n--\n\nFor conditions: release it altogether."},
+     "_release_save($self, /)\n--\n\nFor conditions: release the lock completely, and return its state."},
     {"_acquire_restore", &rlock_acquire_restore, METH_O,
-     "_acquire_restore($self, saved, /)\n--\n\nFor conditions: acquire it as it was."},
+     "_acquire_restore($self, saved, /)\n--\n\nFor conditions: acquire the lock as often as before."},
     {},
 };
 
 PyType_Slot rlock_slots[] = {
     {Py_tp_doc, const_cast<char*>(rlock_doc)},
-    {Py_tp_new, reinterpret_cast<void*>(&make_rlock)},
+    {Py_tp_new, reinterpret_cast<void*>(&new_rlock)},
     {Py_tp_init, reinterpret_cast<void*>(&init_lock)},
     {Py_tp_dealloc, reinterpret_cast<void*>(&primitive_dealloc)},
     {Py_tp_traverse, reinterpret_cast<void*>(&primitive_traverse)},
@@ -299,10 +310,10 @@ PyType_Slot rlock_slots[] = {
 PyType_Spec lock_spec{"fairlock.Lock", sizeof(LockObject), 0, type_flags, lock_slots};
 PyType_Spec rlock_spec{"fairlock.RLock", sizeof(LockObject), 0, type_flags, rlock_slots};
 
-// Whoever was granted the lock but had not come back to the interpreter is no owner.
-void mend_lock(PyObject* object) {
+// A vanished thread that was granted the lock, but had not attached again, is not its owner.
+void repair_lock(PyObject* object) {
   LockObject* const self = lock_of(object);
-  renew(self, 1);
+  reset(self, 1);
   if (self->owner.load(std::memory_order_relaxed) != 0) try_take(self);
 }
 

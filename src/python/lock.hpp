@@ -8,7 +8,7 @@ namespace fairlock::python {
 
 struct LockObject : Primitive {
   std::atomic<unsigned long> owner;  // the ident of the thread that acquired it, or 0
-  std::size_t count;                 // of an RLock: how often; written by the owner
+  std::size_t count;                 // of an RLock: how often the owner holds it; written by the owner
 };
 
 inline bool try_take(LockObject* self) {
@@ -23,15 +23,16 @@ inline void give_back(LockObject* self) {
   self->algorithm->release(self->state, 1);
 }
 
-// Takes the lock even if a signal handler raises: the result is then true, and the exception is set. False: no memory,
-// and an exception is set.
+// Takes the lock even if a signal handler raises: the result is then true, and the exception is set. False: there is no
+// memory, and an exception is set.
 inline bool take_unconditionally(LockObject* self) {
   if (!try_take(self) && !wait_unconditionally(self)) return false;
   self->owner.store(this_thread(), std::memory_order_relaxed);
   return true;
 }
 
-// Who had it: 0 if nobody. A release by two threads at once is an error of one of them, and must not be of both.
+// Returns the former owner, or 0 if there was none. When two threads release at once, exactly one of them is wrong, and
+// only that one must get an error.
 inline unsigned long disown(LockObject* self) {
 #ifdef Py_GIL_DISABLED
   return self->owner.exchange(0, std::memory_order_relaxed);
@@ -42,13 +43,13 @@ inline unsigned long disown(LockObject* self) {
 #endif
 }
 
-// The methods of the types, for conditions over them.
+// Methods of the types, for conditions over them.
 PyObject* lock_enter(PyObject* lock, PyObject*);
 PyObject* lock_release(PyObject* lock, PyObject*);
 PyObject* rlock_enter(PyObject* lock, PyObject*);
 PyObject* rlock_release(PyObject* lock, PyObject*);
 
-// As release() sees it: not before its new owner has come back to the interpreter.
+// Agrees with release(): a new owner holds the lock only once it is attached again.
 inline bool is_held(const LockObject* self) { return self->owner.load(std::memory_order_relaxed) != 0; }
 inline bool owned_by_me(const LockObject* self) { return self->owner.load(std::memory_order_relaxed) == this_thread(); }
 

@@ -2,17 +2,14 @@
 // The module fairlock._locks.
 #include "module.hpp"
 
-#include "algorithm.hpp"
 #include "c_api.hpp"
 #include "fork.hpp"
 #include "timeout.hpp"
-#include "waits.hpp"
+#include "wait_registry.hpp"
 
 namespace fairlock::python {
 
 namespace {
-
-std::atomic<unsigned long> main_thread{0};
 
 ModuleState& state_of(PyObject* module) { return *static_cast<ModuleState*>(PyModule_GetState(module)); }
 
@@ -20,10 +17,10 @@ ModuleState& state_of(PyObject* module) { return *static_cast<ModuleState*>(PyMo
 
 PyObject* waits(PyObject*, PyObject*) {
   PyObject* const list = PyList_New(0);
-  const auto seen = waits_now();
-  const auto now = steady_now();  // after the last of them began
-  for (const auto& [thread, object, since] : seen) {
-    // Steals the reference to the object, also when it fails.
+  const auto current = current_waits();
+  const auto now = steady_now();  // after the last wait began
+  for (const auto& [thread, object, since] : current) {
+    // Py_BuildValue steals the reference to the object, even if it fails.
     PyObject* const item = list == nullptr
                                ? (Py_DECREF(object), nullptr)
                                : Py_BuildValue("(kNd)", thread, object, static_cast<double>(now - since) / 1e9);
@@ -35,25 +32,26 @@ PyObject* waits(PyObject*, PyObject*) {
 
 PyMethodDef functions[] = {
     {"after_fork_in_child", &after_fork_in_child, METH_NOARGS,
-     "after_fork_in_child($module, /)\n--\n\nFor os.register_at_fork: empty the lines of threads that are gone."},
+     "after_fork_in_child($module, /)\n--\n\nFor os.register_at_fork(): forget the waits of vanished threads."},
     {"waits", &waits, METH_NOARGS,
-     "waits($module, /)\n--\n\nReturn who waits for what, and since when: (thread ident, object, seconds) for each."},
+     "waits($module, /)\n--\n\nReturn a tuple (thread ident, object, seconds) for each present wait."},
     {},
 };
 
 // --- statistics ---
 
 PyStructSequence_Field statistics_fields[] = {
-    {"contended", "acquisitions that could not enter at once"},
-    {"woken", "of these, those that slept until it was their turn"},
-    {"parks", "how often a thread fell asleep"},
-    {"abandoned", "acquisitions that were given up"},
-    {"waited", "seconds that the contended ones waited in all"},
-    {"longest", "seconds of the longest wait, whatever its outcome"},
+    {"contended", "acquisitions that had to wait"},
+    {"woken", "contended acquisitions that slept until it was their turn"},
+    {"parks", "the number of times that a thread fell asleep"},
+    {"abandoned", "acquisitions that gave up, at a timeout or a signal"},
+    {"waited", "seconds that the contended acquisitions waited in total"},
+    {"longest", "seconds of the longest wait, whether it succeeded or not"},
     {nullptr, nullptr},
 };
-PyStructSequence_Desc statistics_description{"fairlock.Statistics", "What those who had to wait went through.",
-                                             statistics_fields, 6};
+PyStructSequence_Desc statistics_description{
+    "fairlock.Statistics", "The contended acquisitions of a lock or a semaphore so far, as a named tuple.",
+    statistics_fields, 6};
 
 // --- the module ---
 
@@ -72,19 +70,7 @@ bool add_object(PyObject* module, const char* name, PyObject* object) {
   return added;
 }
 
-bool find_main_thread() {
-  if (PyInterpreterState_Get() != PyInterpreterState_Main()) return true;  // signals are handled in that one only
-  PyObject* const threading = PyImport_ImportModule("threading");
-  PyObject* const thread = threading == nullptr ? nullptr : PyObject_CallMethod(threading, "main_thread", nullptr);
-  PyObject* const ident = thread == nullptr ? nullptr : PyObject_GetAttrString(thread, "ident");
-  if (ident != nullptr) main_thread = PyLong_AsUnsignedLong(ident);
-  Py_XDECREF(ident);
-  Py_XDECREF(thread);
-  Py_XDECREF(threading);
-  return PyErr_Occurred() == nullptr;
-}
-
-// Where there is fork.
+// On a system without fork, it does nothing.
 bool register_at_fork(PyObject* module) {
   PyObject* const os = PyImport_ImportModule("os");
   if (os == nullptr) return false;
@@ -109,12 +95,12 @@ int execute(PyObject* module) {
   if (this_thread() != PyThread_get_thread_ident()) {
     PyErr_SetString(
         PyExc_ImportError,
-        "fairlock was built for another C library: build it on this machine (pip install --no-binary fairlock fairlock)");
+        "fairlock was built for another C library; build it here: pip install --no-binary fairlock fairlock");
     return -1;
   }
   ModuleState& state = state_of(module);
   state.statistics = PyStructSequence_NewType(&statistics_description);
-  if (!find_main_thread() || !register_at_fork(module) || (state.lock = add_type(module, lock_spec)) == nullptr ||
+  if (!register_at_fork(module) || (state.lock = add_type(module, lock_spec)) == nullptr ||
       (state.rlock = add_type(module, rlock_spec)) == nullptr ||
       (state.semaphore = add_type(module, semaphore_spec)) == nullptr ||
       (state.bounded_semaphore = add_type(module, bounded_semaphore_spec, state.semaphore)) == nullptr ||
@@ -163,7 +149,7 @@ PyModuleDef_Slot slots[] = {
 PyModuleDef module_definition{
     PyModuleDef_HEAD_INIT,
     "fairlock._locks",
-    "The native types of fairlock.",
+    "The native types of fairlock. Import them from fairlock.",
     sizeof(ModuleState),
     functions,
     slots,
@@ -171,12 +157,6 @@ PyModuleDef module_definition{
     &clear,
     nullptr,
 };
-
-bool runs_signal_handlers() {
-  return this_thread() == main_thread.load(std::memory_order_relaxed) &&
-         PyInterpreterState_Get() == PyInterpreterState_Main();
-}
-void set_main_thread(unsigned long thread) { main_thread.store(thread, std::memory_order_relaxed); }
 
 ModuleState& module_state(PyTypeObject* type) { return state_of(PyType_GetModuleByDef(type, &module_definition)); }
 

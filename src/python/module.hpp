@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The native module fairlock._locks: its types, and what they need of it.
+// The native module fairlock._locks: its types, and the functions that link them.
 #pragma once
 
 #include <fairlock/statistics.hpp>
 
 #include "python.hpp"
-#include "waits.hpp"
+#include "wait_registry.hpp"
 
 namespace fairlock::python {
 
@@ -15,18 +15,19 @@ struct ModuleState {
 
 extern PyModuleDef module_definition;
 
-// Of the module that defines the type of this object, or of a subclass of it.
+// The state of the module that defines `type`, or a base class of it.
 ModuleState& module_state(PyTypeObject* type);
 
 PyObject* new_statistics(PyObject* object, const Statistics& statistics);
 
 extern PyType_Spec lock_spec, rlock_spec, semaphore_spec, bounded_semaphore_spec, condition_spec, capacitor_spec;
 
-// In the child of a fork: with an empty line, and held as it was.
-void mend_lock(PyObject* lock);
-void mend_semaphore(const WaitedFor& semaphore);  // what was on its way to threads that are gone is there again
-void mend_condition(PyObject* condition);
-// Only its lock: the calling thread is in line for a notification. A waiter that is gone may have taken the lock again.
-void mend_lock_of_condition(PyObject* condition);
+// In the child of a fork: empty the line. A lock stays held if it has an owner, and permits that were on their way to
+// vanished threads are available again.
+void repair_lock(PyObject* lock);
+void repair_semaphore(const LostWaits& semaphore);
+void repair_condition(PyObject* condition);
+// While the calling thread is in line for a notification, only the lock: a vanished waiter may have taken it again.
+void repair_lock_of_condition(PyObject* condition);
 
 }  // namespace fairlock::python

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The flag of pending signals in Python 3.11 and 3.12, where it is part of the internal state of the runtime. Since
-   3.13 it is in PyThreadState (pending_signals.hpp). This file is C because the internal headers are not valid C++. */
+/* The flag of pending signals in Python 3.11 and 3.12, which keep it in the internal state of the runtime. Since 3.13
+   it is in PyThreadState (pending_signals.hpp). This file is C because the internal headers are not valid C++. */
 #include <patchlevel.h>
 
 #if PY_VERSION_HEX < 0x030D0000

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a signal has arrived whose Python handler has not run yet. The check is one load, and needs no attached
-// thread state.
+// Two questions about signals that the public C API does not answer: whether the calling thread runs Python's signal
+// handlers, and whether a signal has arrived whose handler has not run yet.
 //
-// The C API offers only PyErr_CheckSignals(), which needs an attached thread state and runs the handlers at once. A
-// thread that waits in line must know beforehand: it runs the handlers out of line, and should not leave the line for
-// nothing.
+// PyErr_CheckSignals() needs an attached thread state and runs the handlers at once. A thread that waits in line must
+// know beforehand: it runs the handlers out of line, and should not leave the line for nothing.
 #pragma once
 
 #include "python.hpp"
 
+extern "C" PyAPI_FUNC(int) _PyOS_IsMainThread(void);  // since 3.13 declared only in CPython's internal headers
+
 namespace fairlock::python {
 
+// Only the main thread of the main interpreter runs them. The caller is attached.
+inline bool runs_signal_handlers() { return _PyOS_IsMainThread() != 0; }
+
+// Whether a handler is due. One load, which needs no attached thread state.
 #if PY_VERSION_HEX >= 0x030D0000
 
-// `state` is the state of the main thread in the main interpreter.
+// `state` is the thread state of the main thread in the main interpreter.
 inline bool signals_pending(PyThreadState* state) {
   constexpr std::uintptr_t signals_pending_bit = 1 << 1;  // _PY_SIGNALS_PENDING_BIT of CPython's pycore_ceval.h
   return (__atomic_load_n(&state->eval_breaker, __ATOMIC_RELAXED) & signals_pending_bit) != 0;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python's C API, and what its versions spell differently.
+// Python's C API, and small helpers for it.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include <structmember.h>  // the member kinds of 3.11
+#include <structmember.h>  // for the member kinds of 3.11
 
 namespace fairlock::python {
 
-// The calling thread's ident, as threading.get_ident() has it.
+// The ident of the calling thread: threading.get_ident().
 inline unsigned long this_thread() {
 #if defined(__x86_64__) && defined(__GLIBC__)
-  return reinterpret_cast<unsigned long>(__builtin_thread_pointer());  // what pthread_self() returns, without the call
+  return reinterpret_cast<unsigned long>(__builtin_thread_pointer());  // the value of pthread_self(), without the call
 #else
   return PyThread_get_thread_ident();
 #endif
@@ -24,7 +24,7 @@ inline constexpr bool free_threaded = true;
 inline constexpr bool free_threaded = false;
 #endif
 
-// Whether a method was called without any argument: the way that must be fast.
+// Whether a method was called without arguments, which must be fast.
 inline bool no_arguments(Py_ssize_t count, PyObject* names) { return count == 0 && names == nullptr; }
 
 template <class T>
@@ -32,7 +32,7 @@ T* as(PyObject* object) {
   return reinterpret_cast<T*>(object);
 }
 
-// Of all our types.
+// The flags of all types.
 inline constexpr unsigned type_flags =
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE;
 

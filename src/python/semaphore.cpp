@@ -32,25 +32,26 @@ void give(SemaphoreObject* self, std::uint64_t permits) {
 std::int64_t permits(const SemaphoreObject* self) { return self->algorithm->permits(self->state); }
 std::int64_t value(const SemaphoreObject* self) { return std::max(permits(self), std::int64_t{0}); }
 
-// Half of what the algorithm can count: releases that come at the same time, each of which fits alone, must not go past
-// that.
-std::uint64_t most(const Algorithm& algorithm) { return algorithm.max / 2; }
+// Half of what the algorithm can count: two releases at the same time, each of which fits alone, must not exceed that.
+std::uint64_t max_permits(const Algorithm& algorithm) { return algorithm.max_permits / 2; }
 
 PyObject* too_many(const SemaphoreObject* self) {
-  PyErr_Format(PyExc_OverflowError, "a semaphore of the algorithm '%s' has at most %llu permits", self->algorithm->name,
-               static_cast<unsigned long long>(most(*self->algorithm)));
+  PyErr_Format(PyExc_OverflowError, "too many permits: the algorithm '%s' counts at most %llu", self->algorithm->name,
+               static_cast<unsigned long long>(max_permits(*self->algorithm)));
   return nullptr;
 }
 
-PyObject* make_with_one(PyTypeObject* type, Sort sort) {
-  PyObject* const self = make(type, sort, fair_semaphore, Knobs{.permits = 1});
+PyObject* create_with_one_permit(PyTypeObject* type, Kind kind) {
+  PyObject* const self = create(type, kind, fair_semaphore, Knobs{.permits = 1});
   if (self != nullptr) semaphore_of(self)->initial = 1;
   return self;
 }
 
-PyObject* make_semaphore(PyTypeObject* type, PyObject*, PyObject*) { return make_with_one(type, Sort::semaphore); }
-PyObject* make_bounded(PyTypeObject* type, PyObject*, PyObject*) {
-  return make_with_one(type, Sort::bounded_semaphore);
+PyObject* new_semaphore(PyTypeObject* type, PyObject*, PyObject*) {
+  return create_with_one_permit(type, Kind::semaphore);
+}
+PyObject* new_bounded(PyTypeObject* type, PyObject*, PyObject*) {
+  return create_with_one_permit(type, Kind::bounded_semaphore);
 }
 
 int init_semaphore(PyObject* object, PyObject* args, PyObject* kwargs) {
@@ -67,20 +68,22 @@ int init_semaphore(PyObject* object, PyObject* args, PyObject* kwargs) {
     if (initial == -1 && PyErr_Occurred() != nullptr) return -1;
   }
   if (initial < 0 && overflow <= 0) {
-    PyErr_SetString(PyExc_ValueError, "semaphore initial value must be >= 0");
+    if (overflow == 0) PyErr_Format(PyExc_ValueError, "semaphore initial value must be >= 0, not %lld",
+                                    static_cast<long long>(initial));
+    else PyErr_SetString(PyExc_ValueError, "semaphore initial value must be >= 0");
     return -1;
   }
   Knobs knobs;
   const Algorithm* const algorithm = choose(choice, &semaphore_algorithm, fair_semaphore, knobs);
   if (algorithm == nullptr) return -1;
-  if (overflow > 0 || static_cast<std::uint64_t>(initial) > most(*algorithm)) {
+  if (overflow > 0 || static_cast<std::uint64_t>(initial) > max_permits(*algorithm)) {
     PyErr_Format(PyExc_OverflowError,
-                 "semaphore initial value is too large: the algorithm '%s' has at most %llu permits", algorithm->name,
-                 static_cast<unsigned long long>(most(*algorithm)));
+                 "semaphore initial value is too large: the algorithm '%s' counts at most %llu permits",
+                 algorithm->name, static_cast<unsigned long long>(max_permits(*algorithm)));
     return -1;
   }
   knobs.permits = static_cast<std::uint64_t>(initial);
-  if (!set_up(semaphore_of(object), *algorithm, knobs)) return -1;
+  if (!initialize(semaphore_of(object), *algorithm, knobs)) return -1;
   semaphore_of(object)->initial = initial;
   return 0;
 }
@@ -104,22 +107,23 @@ PyObject* semaphore_acquire(PyObject* object, PyObject* const* args, Py_ssize_t 
 
 PyObject* semaphore_enter(PyObject* object, PyObject*) { return acquire_until(semaphore_of(object), never); }
 
-// The n of release(n=1); 0: an exception is set.
+// The argument of release(n=1). 0: an exception is set.
 std::uint64_t release_count(SemaphoreObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
   if (count + named == 0) return 1;
   if (count + named > 1 || (named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "n") != 0)) {
-    PyErr_SetString(PyExc_TypeError, "release() takes at most one argument, n");
+    PyErr_SetString(PyExc_TypeError, "release() takes at most one argument: n");
     return 0;
   }
   int overflow = 0;
   const long long n = PyLong_AsLongLongAndOverflow(args[0], &overflow);
   if (n == -1 && PyErr_Occurred() != nullptr) return 0;
   if (overflow < 0 || (overflow == 0 && n < 1)) {
-    PyErr_SetString(PyExc_ValueError, "n must be one or more");
+    if (overflow == 0) PyErr_Format(PyExc_ValueError, "n must be one or more, not %lld", n);
+    else PyErr_SetString(PyExc_ValueError, "n must be one or more");
     return 0;
   }
-  if (overflow > 0 || static_cast<std::uint64_t>(n) > most(*self->algorithm)) {
+  if (overflow > 0 || static_cast<std::uint64_t>(n) > max_permits(*self->algorithm)) {
     too_many(self);
     return 0;
   }
@@ -127,7 +131,7 @@ std::uint64_t release_count(SemaphoreObject* self, PyObject* const* args, Py_ssi
 }
 
 bool give_if_they_fit(SemaphoreObject* self, std::uint64_t n) {
-  const bool fit = permits(self) <= static_cast<std::int64_t>(most(*self->algorithm) - n);
+  const bool fit = permits(self) <= static_cast<std::int64_t>(max_permits(*self->algorithm) - n);
   if (fit) give(self, n);
   return fit;
 }
@@ -140,7 +144,7 @@ PyObject* release_unbounded(SemaphoreObject* self) {
 
 PyObject* release_several(SemaphoreObject* self, std::uint64_t n) {
   bool fit;
-#ifdef Py_GIL_DISABLED  // one after the other: two that are large would be too much
+#ifdef Py_GIL_DISABLED  // one at a time: two large releases, each of which fits alone, might not fit together
   Py_BEGIN_CRITICAL_SECTION(self);
 #endif
   fit = give_if_they_fit(self, n);
@@ -164,8 +168,8 @@ bool within_bound(const SemaphoreObject* self, std::uint64_t n) {
   return value(self) <= self->initial && n <= static_cast<std::uint64_t>(self->initial - value(self));
 }
 
-// The look and the release must be one step, or two threads that each release too much would both get through. What
-// acquires meanwhile only makes room.
+// The check and the release must be one step, or two threads could exceed the bound together. An acquire in between
+// only makes room.
 PyObject* release_within_bound(SemaphoreObject* self, std::uint64_t n) {
   bool fits;
 #ifdef Py_GIL_DISABLED
@@ -177,7 +181,7 @@ PyObject* release_within_bound(SemaphoreObject* self, std::uint64_t n) {
   Py_END_CRITICAL_SECTION();
 #endif
   if (fits) Py_RETURN_NONE;
-  PyErr_Format(PyExc_ValueError, "Semaphore released too many times: it began with %lld",
+  PyErr_Format(PyExc_ValueError, "Semaphore released too many times: it began with %lld permits",
                static_cast<long long>(self->initial));
   return nullptr;
 }
@@ -202,39 +206,45 @@ PyObject* bounded_repr(PyObject* object) {
 
 PyObject* semaphore_at_fork_reinit(PyObject* object, PyObject*) {
   SemaphoreObject* const self = semaphore_of(object);
-  renew(self, static_cast<std::uint64_t>(self->initial));
+  reset(self, static_cast<std::uint64_t>(self->initial));
   Py_RETURN_NONE;
 }
 
 PyObject* get_value(PyObject* object, void*) { return PyLong_FromLongLong(value(semaphore_of(object))); }
 PyObject* get_initial(PyObject* object, void*) { return PyLong_FromLongLong(semaphore_of(object)->initial); }
 
-PyDoc_STRVAR(
-    acquire_doc,
-    "acquire($self, /, blocking=True, timeout=None)\n--\n\n"
-    "Take a permit, in line if there is none. Return True, or False if there was none in time.\n\n"
-    "blocking=False looks once. timeout is in seconds, and None means for ever; a negative one is over at once. A wait with a\n"
-    "timeout has its place in line like any other. ValueError for a timeout with blocking=False; OverflowError above\n"
-    "TIMEOUT_MAX. If a signal handler raises (Ctrl-C), the main thread leaves the line, and no permit is taken.");
-PyDoc_STRVAR(
-    release_doc,
-    "release($self, /, n=1)\n--\n\n"
-    "Give n permits; never waits, and any thread may. ValueError if n is less than one; OverflowError if there would be more\n"
-    "permits than the algorithm can count.");
-PyDoc_STRVAR(
-    bounded_release_doc,
-    "release($self, /, n=1)\n--\n\n"
-    "Give n permits back; never waits, and any thread may. ValueError if there would be more than at first, and none is given.");
+PyDoc_STRVAR(acquire_doc,
+             "acquire($self, /, blocking=True, timeout=None)\n--\n\n"
+             "Take a permit. Return True, or False if the timeout expires first.\n\n"
+             "timeout is in seconds; None waits without a limit, and 0 tries once, like blocking=False. So does\n"
+             "a negative timeout. A waiter with a timeout takes its place in line like any other. A signal\n"
+             "handler that raises (Ctrl-C) ends the wait of the main thread, and no permit is taken.\n\n"
+             "Raises ValueError for a timeout with blocking=False, OverflowError for a timeout above\n"
+             "TIMEOUT_MAX.");
+PyDoc_STRVAR(release_doc,
+             "release($self, /, n=1)\n--\n\n"
+             "Add n permits. Never blocks.\n\n"
+             "Any thread may call it. Raises ValueError if n is less than one, OverflowError if there would\n"
+             "be more permits than the algorithm can count.");
+PyDoc_STRVAR(bounded_release_doc,
+             "release($self, /, n=1)\n--\n\n"
+             "Give back n permits. Never blocks.\n\n"
+             "Any thread may call it. Raises ValueError, and gives back none, if n is less than one or if there\n"
+             "would be more permits than at the start.");
 PyDoc_STRVAR(semaphore_doc,
              "Semaphore(value=1, algorithm='fair-semaphore', *, waiting='spin-then-park')\n--\n\n"
              "A semaphore that starves no thread, with the interface of threading.Semaphore.\n\n"
-             "With the default, a thread that finds a permit takes it. While threads keep all permits taken,\n"
-             "newcomers pass the first in line at most 512 times and for about 125 microseconds. Strict FIFO is one\n"
-             "word away: Semaphore(4, 'twa-semaphore'). ValueError for a negative value, and for an unknown\n"
-             "algorithm or way of waiting, with a list of the known ones.");
+             "It starts with `value` permits. Any thread may release, also one that holds no permit.\n\n"
+             "algorithm is a name from the catalogue. Under 'fair-semaphore', a thread that finds a permit takes\n"
+             "it. While threads keep all permits taken, newcomers pass the first waiter at most 512 times, and\n"
+             "for about 125 microseconds. 'ticket-semaphore' and 'twa-semaphore' are strictly first come, first\n"
+             "served. An unknown name raises ValueError with a list of all names, and so does a negative value.\n\n"
+             "waiting is the policy of the waiters: 'spin-then-park' spins briefly and then sleeps, 'park' sleeps\n"
+             "at once, and 'yield', 'monitor' and 'spin' never sleep.\n\n"
+             "In the child of a fork, the line is empty. Permits that other threads held stay taken.");
 PyDoc_STRVAR(bounded_doc,
              "BoundedSemaphore(value=1, algorithm='fair-semaphore', *, waiting='spin-then-park')\n--\n\n"
-             "A Semaphore that never has more permits than it began with: release() raises ValueError instead.");
+             "A Semaphore that never has more permits than at the start: release() raises ValueError instead.");
 
 PyMethodDef semaphore_methods[] = {
     {"acquire", method(&semaphore_acquire), METH_FASTCALL | METH_KEYWORDS, acquire_doc},
@@ -253,20 +263,22 @@ PyMethodDef bounded_methods[] = {
 };
 
 PyGetSetDef semaphore_getters[] = {
-    {"algorithm", &get_algorithm, nullptr, "The catalogue's name of the algorithm.", nullptr},
-    {"waiting", &get_waiting, nullptr, "How many threads wait for a permit, just now.", nullptr},
-    {"_value", &get_value, nullptr, "Permits to be had just now.", nullptr},
+    {"algorithm", &get_algorithm, nullptr, algorithm_doc, nullptr},
+    {"policy", &get_policy, nullptr, policy_doc, nullptr},
+    {"waiters", &get_waiters, nullptr, "The number of threads that wait for a permit now.", nullptr},
+    {"waiting", &refuse_waiting, nullptr, waiting_doc, nullptr},
+    {"_value", &get_value, nullptr, "The number of available permits.", nullptr},
     {},
 };
 
 PyGetSetDef bounded_getters[] = {
-    {"_initial_value", &get_initial, nullptr, "The permits that it began with.", nullptr},
+    {"_initial_value", &get_initial, nullptr, "The number of permits at the start.", nullptr},
     {},
 };
 
 PyType_Slot semaphore_slots[] = {
     {Py_tp_doc, const_cast<char*>(semaphore_doc)},
-    {Py_tp_new, reinterpret_cast<void*>(&make_semaphore)},
+    {Py_tp_new, reinterpret_cast<void*>(&new_semaphore)},
     {Py_tp_init, reinterpret_cast<void*>(&init_semaphore)},
     {Py_tp_dealloc, reinterpret_cast<void*>(&primitive_dealloc)},
     {Py_tp_traverse, reinterpret_cast<void*>(&primitive_traverse)},
@@ -279,7 +291,7 @@ PyType_Slot semaphore_slots[] = {
 
 PyType_Slot bounded_slots[] = {
     {Py_tp_doc, const_cast<char*>(bounded_doc)},
-    {Py_tp_new, reinterpret_cast<void*>(&make_bounded)},
+    {Py_tp_new, reinterpret_cast<void*>(&new_bounded)},
     {Py_tp_init, reinterpret_cast<void*>(&init_semaphore)},
     {Py_tp_traverse, reinterpret_cast<void*>(&primitive_traverse)},
     {Py_tp_repr, reinterpret_cast<void*>(&bounded_repr)},
@@ -295,21 +307,22 @@ PyType_Spec bounded_semaphore_spec{"fairlock.BoundedSemaphore", sizeof(Semaphore
 
 PyObject* release_one(PyObject* object) {
   SemaphoreObject* const self = semaphore_of(object);
-  return self->sort == Sort::bounded_semaphore ? release_within_bound(self, 1) : release_unbounded(self);
+  return self->kind == Kind::bounded_semaphore ? release_within_bound(self, 1) : release_unbounded(self);
 }
 
 bool release_one_detached(Primitive* semaphore) {
   auto* const self = static_cast<SemaphoreObject*>(semaphore);
-  if (self->sort != Sort::bounded_semaphore) return give_if_they_fit(self, 1);
+  if (self->kind != Kind::bounded_semaphore) return give_if_they_fit(self, 1);
   if (!within_bound(self, 1)) return false;
   give(self, 1);
   return true;
 }
 
-void mend_semaphore(const WaitedFor& waited_for) {
-  SemaphoreObject* const self = semaphore_of(waited_for.object);
-  renew(self, static_cast<std::uint64_t>(
-                  std::max(permits(self) + static_cast<std::int64_t>(waited_for.counted), std::int64_t{0})));
+// The permits that vanished waiters claimed have no owner, and are therefore available again.
+void repair_semaphore(const LostWaits& lost) {
+  SemaphoreObject* const self = semaphore_of(lost.object);
+  const auto available = permits(self) + static_cast<std::int64_t>(lost.permits_claimed);
+  reset(self, static_cast<std::uint64_t>(std::max(available, std::int64_t{0})));
 }
 
 }  // namespace fairlock::python

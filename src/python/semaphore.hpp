@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semaphores for the other parts of the module.
+// release() of Semaphore and BoundedSemaphore, for the C API.
 #pragma once
 
 #include "primitive.hpp"
 
 namespace fairlock::python {
 
-// None, or null and an exception: release() of a Semaphore or a BoundedSemaphore. The caller is attached to the
-// interpreter.
+// For an attached caller. None, or null and an exception.
 PyObject* release_one(PyObject* semaphore);
 
-// The same for whoever may be detached; false: that would be too many.
+// For a caller that may be detached. False: there would be too many permits, and none is given.
 bool release_one_detached(Primitive* semaphore);
 
 }  // namespace fairlock::python

@@ -13,7 +13,7 @@ namespace {
 std::optional<double> to_seconds(PyObject* object) {
   const PyNumberMethods* const number = Py_TYPE(object)->tp_as_number;
   if (number == nullptr || (number->nb_float == nullptr && number->nb_index == nullptr)) {
-    PyErr_Format(PyExc_TypeError, "a timeout is a number of seconds, not %.100s", Py_TYPE(object)->tp_name);
+    PyErr_Format(PyExc_TypeError, "timeout must be a number of seconds, not %.100s", Py_TYPE(object)->tp_name);
     return std::nullopt;
   }
   const double seconds = PyFloat_AsDouble(object);
@@ -23,12 +23,14 @@ std::optional<double> to_seconds(PyObject* object) {
     return std::nullopt;
   }
   if (std::isnan(seconds)) {
-    PyErr_SetString(PyExc_ValueError, "Invalid value NaN (not a number): a timeout is a number of seconds");
+    PyErr_SetString(PyExc_ValueError, "Invalid value NaN (not a number): timeout must be a number of seconds");
     return std::nullopt;
   }
   if (seconds > timeout_max) {
-    PyErr_SetString(PyExc_OverflowError,
-                    "timeout value is too large: at most fairlock.TIMEOUT_MAX seconds; leave it out to wait for ever");
+    PyErr_Format(
+        PyExc_OverflowError,
+        "timeout value %R is too large: at most fairlock.TIMEOUT_MAX seconds; leave it out to wait without a limit",
+        object);
     return std::nullopt;
   }
   return seconds;
@@ -40,14 +42,15 @@ std::uint64_t after(double seconds) {
   return steady_now() + nanoseconds;
 }
 
-struct Given {
+// Null: not given.
+struct Arguments {
   PyObject* blocking = nullptr;
   PyObject* timeout = nullptr;
 };
 
-// acquire(blocking, timeout), by place or by name.
-bool parse(PyObject* const* args, Py_ssize_t count, PyObject* names, Given& given) {
-  PyObject** const places[] = {&given.blocking, &given.timeout};
+// The arguments of acquire(), by position or by name. False: an exception is set.
+bool parse(PyObject* const* args, Py_ssize_t count, PyObject* names, Arguments& arguments) {
+  PyObject** const places[] = {&arguments.blocking, &arguments.timeout};
   if (count > 2) {
     PyErr_Format(PyExc_TypeError, "acquire() takes at most 2 arguments (%zd given): blocking and timeout", count);
     return false;
@@ -87,40 +90,42 @@ std::uint64_t deadline_in_nanoseconds(std::int64_t timeout) {
 }
 
 DeadlineOrError lock_deadline(PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  Given given;
+  Arguments given;
   if (!parse(args, count, names, given)) return std::nullopt;
   const int blocking = given.blocking == nullptr ? 1 : PyObject_IsTrue(given.blocking);
   if (blocking < 0) return std::nullopt;
   const auto seconds = given.timeout == nullptr ? std::optional(-1.0) : to_seconds(given.timeout);
   if (!seconds) return std::nullopt;
   if (*seconds < -timeout_max) {  // as threading.Lock does
-    PyErr_SetString(PyExc_OverflowError,
-                    "timeout value is out of range: give a non-negative number of seconds, or -1 to wait for ever");
+    PyErr_Format(PyExc_OverflowError,
+                 "timeout value %R is out of range: it must be non-negative, or -1 to wait without a limit",
+                 given.timeout);
     return std::nullopt;
   }
   if (blocking == 0) {
     if (*seconds == -1.0) return 0;
     PyErr_SetString(PyExc_ValueError,
-                    "can't specify a timeout for a non-blocking call: leave out blocking=False to wait that long");
+                    "can't specify a timeout for a non-blocking call; leave out blocking=False to wait");
     return std::nullopt;
   }
   if (*seconds == -1.0) return never;
   if (*seconds < 0) {
-    PyErr_SetString(PyExc_ValueError, "timeout value must be a non-negative number, or -1 to wait for ever");
+    PyErr_Format(PyExc_ValueError, "timeout value must be non-negative, or -1 to wait without a limit, not %R",
+                 given.timeout);
     return std::nullopt;
   }
   return after(*seconds);
 }
 
 DeadlineOrError semaphore_deadline(PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  Given given;
+  Arguments given;
   if (!parse(args, count, names, given)) return std::nullopt;
   const int blocking = given.blocking == nullptr ? 1 : PyObject_IsTrue(given.blocking);
   if (blocking < 0) return std::nullopt;
   const bool timed = given.timeout != nullptr && given.timeout != Py_None;
   if (blocking == 0 && timed) {
     PyErr_SetString(PyExc_ValueError,
-                    "can't specify timeout for non-blocking acquire: leave out blocking=False to wait that long");
+                    "can't specify timeout for non-blocking acquire; leave out blocking=False to wait");
     return std::nullopt;
   }
   if (blocking == 0) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timeouts as Python's callers give them, turned into deadlines.
+// The timeouts of Python's callers, and the deadlines that they mean.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,22 @@
 
 namespace fairlock::python {
 
-// threading.TIMEOUT_MAX, in seconds: what fits into 63 bits of nanoseconds.
+// threading.TIMEOUT_MAX, in seconds: the longest time that 63 bits of nanoseconds hold.
 inline constexpr double timeout_max = 9223372036.0;
 
-// How long acquire may wait. A deadline of 0: look once, and do not wait.
+// A deadline of the steady clock, in nanoseconds; 0 means: try once, and do not wait. Nothing: an exception is set.
 using DeadlineOrError = std::optional<std::uint64_t>;
 
-// Seconds from now as a deadline of the steady clock; nothing: an exception is set. Below 0 it has passed.
+// `seconds` from now. A negative number is a deadline that has passed.
 DeadlineOrError deadline_after(PyObject* seconds);
 
-// So many nanoseconds from now; negative: never.
+// `timeout` nanoseconds from now; negative: never.
 std::uint64_t deadline_in_nanoseconds(std::int64_t timeout);
 
-// acquire(blocking=True, timeout=-1) of a lock, where -1 means for ever and other negative numbers are an error.
+// For acquire(blocking=True, timeout=-1) of a lock: -1 means no limit, and other negative numbers are an error.
 DeadlineOrError lock_deadline(PyObject* const* args, Py_ssize_t count, PyObject* names);
 
-// acquire(blocking=True, timeout=None) of a semaphore, where negative timeouts are over at once.
+// For acquire(blocking=True, timeout=None) of a semaphore: None means no limit, and a negative timeout expires at once.
 DeadlineOrError semaphore_deadline(PyObject* const* args, Py_ssize_t count, PyObject* names);
 
 }  // namespace fairlock::python

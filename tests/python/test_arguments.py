@@ -154,7 +154,7 @@ def test_errors_name_the_remedy() -> None:
         ("choose one of: .*twa-semaphore", lambda: fairlock.Semaphore(1, "twa")),
         ("choose one of: .*park", lambda: fairlock.Lock(waiting="sleep")),
         ("TIMEOUT_MAX", lambda: fairlock.Lock().acquire(timeout=1e11)),
-        ("-1 to wait for ever", lambda: fairlock.Lock().acquire(timeout=-2)),
+        ("-1 to wait without a limit", lambda: fairlock.Lock().acquire(timeout=-2)),
         ("seconds", lambda: fairlock.Lock().acquire(timeout="1")),  # type: ignore[arg-type]
         ("seconds", lambda: fairlock.Semaphore(0).acquire(timeout="1")),  # type: ignore[arg-type]
         ("acquire", lambda: fairlock.Lock().release()),

@@ -51,7 +51,7 @@ def test_during_acquire(algorithm: str) -> None:
         lock.acquire()
         with Crew() as crew:
             waiter = crew.start(wait)
-            eventually(lambda: lock.waiting == 1)
+            eventually(lambda: lock.waiters == 1)
             call(waiter)
             if timeout == ENOUGH:
                 time.sleep(0.001)
@@ -63,7 +63,7 @@ def test_during_acquire(algorithm: str) -> None:
             lock.release()  # the permit is the waiter's, which did not know
         if timeout != ENOUGH:
             lock.release()
-        assert lock.waiting == 0
+        assert lock.waiters == 0
         assert lock.acquire(timeout=0)
         lock.release()
 
@@ -86,12 +86,12 @@ def test_during_the_wait_for_a_notification() -> None:
 
     with Crew() as crew:
         waiter = crew.start(wait)
-        eventually(lambda: condition.waiting == 1)
+        eventually(lambda: condition.waiters == 1)
         call(waiter)
         with condition:
             condition.notify()
     assert held == [True]
-    assert condition.waiting == 0
+    assert condition.waiters == 0
     assert not condition._lock.locked()
 
 
@@ -132,5 +132,5 @@ def test_many_during_contended_use() -> None:
             stop.set()
         assert sent > 0
         assert len(called) == sent
-        assert lock.waiting == 0
+        assert lock.waiters == 0
         assert lock.acquire(timeout=0)

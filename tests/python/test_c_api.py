@@ -62,7 +62,7 @@ def test_python_and_c_share_a_lock(account: ModuleType, lock: Any) -> None:
         assert not thread.is_alive()
     assert account.balance(lock) == before + 3 * turns
     assert seen == list(range(2 * turns))
-    assert lock.waiting == 0
+    assert lock.waiters == 0
 
 
 def test_an_rlock_that_is_held_is_acquired_once_more(account: ModuleType) -> None:

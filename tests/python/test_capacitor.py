@@ -48,7 +48,7 @@ def test_excludes_and_ends_as_it_began(inner: str, platoon: int, skip: float) ->
         thread.join(60)
         assert not thread.is_alive()
     assert seen == list(range(len(seen)))
-    assert capacitor.waiting == 0
+    assert capacitor.waiters == 0
     for _ in range(3 * platoon):  # whole platoons still pass
         assert capacitor.acquire(timeout=20)
         capacitor.release()
@@ -91,7 +91,7 @@ def test_at_most_the_rest_of_the_platoon_passes_by() -> None:
         for i, thread in enumerate(threads):
             # The holder is the first of a platoon: two more are admitted, and the others wait before the gate.
             thread.start()
-            eventually(lambda i=i: len(capacitor.inner.stack) + capacitor.waiting == i + 1)  # type: ignore[misc]
+            eventually(lambda i=i: len(capacitor.inner.stack) + capacitor.waiters == i + 1)  # type: ignore[misc]
     for thread in threads:
         thread.join(20)
     assert sorted(entered) == list(range(9))

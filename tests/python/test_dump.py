@@ -58,7 +58,7 @@ def test_contended_lock(kind: Callable[[], fairlock.Lock | fairlock.RLock]) -> N
 
     lock.acquire()
     with running(take_and_release, take_and_release) as threads:
-        until(lambda: lock.waiting == 2)
+        until(lambda: lock.waiters == 2)
         (contention,) = fairlock.contended()
         text = dumped()
         cycles = fairlock.deadlocks()
@@ -159,14 +159,14 @@ def test_who_waits_for_a_deadlock_is_no_part_of_it() -> None:
             pass
 
     with running(twice) as (stuck,):
-        until(lambda: lock.waiting == 1)
+        until(lambda: lock.waiters == 1)
         with running(take_and_release):
-            until(lambda: lock.waiting == 2 and len(fairlock.deadlocks()) == 1)
+            until(lambda: lock.waiters == 2 and len(fairlock.deadlocks()) == 1)
             (cycle,) = fairlock.deadlocks()
             text = dumped()
             lock.release()
     assert [link.thread for link in cycle] == [stuck.ident]
-    assert "unless another thread releases a Lock" in text
+    assert "unless another thread releases one of these Locks" in text
 
 
 def test_an_owner_that_has_ended() -> None:
@@ -180,7 +180,7 @@ def test_an_owner_that_has_ended() -> None:
             pass
 
     with running(take_and_release) as (thread,):
-        until(lambda: lock.waiting == 1)
+        until(lambda: lock.waiters == 1)
         text = dumped()
         lock.release()
     if owner != thread.ident:  # idents are used again
@@ -199,7 +199,7 @@ def test_from_a_signal_handler() -> None:
     try:
 
         def interrupt() -> None:
-            until(lambda: lock.waiting == 1)
+            until(lambda: lock.waiters == 1)
             os.kill(os.getpid(), signal.SIGUSR1)
 
         with running(interrupt):

@@ -27,7 +27,7 @@ class Line:
     def join(self, timeout: float = ENOUGH) -> threading.Thread:
         thread = self.crew.start(self.wait, self.length, timeout)
         self.length += 1
-        eventually(lambda: self.lock.waiting + len(self.left) == self.length)
+        eventually(lambda: self.lock.waiters + len(self.left) == self.length)
         settle(thread)
         return thread
 
@@ -51,7 +51,7 @@ def test_locks_are_first_come_first_served(algorithm: str, waiting: str) -> None
                 line.join()
             lock.release()
         assert line.entered == list(range(8))
-        assert lock.waiting == 0
+        assert lock.waiters == 0
 
 
 @pytest.mark.parametrize("waiting", SLEEPING)
@@ -64,7 +64,7 @@ def test_semaphores_are_first_come_first_served(algorithm: str, waiting: str) ->
             line.join()
         semaphore.release()
     assert line.entered == list(range(8))
-    assert (semaphore.waiting, semaphore._value) == (0, 1)
+    assert (semaphore.waiters, semaphore._value) == (0, 1)
 
 
 @pytest.mark.parametrize("waiting", POLICIES)
@@ -82,7 +82,7 @@ def test_a_lock_is_not_taken_back_from_who_waits(algorithm: str, waiting: str) -
         again = 0
         with Crew() as crew:
             thread = crew.start(wait)
-            eventually(lambda: lock.waiting == 1)
+            eventually(lambda: lock.waiters == 1)
             settle(thread)
             while not entered and again < 100:
                 lock.release()
@@ -98,7 +98,7 @@ def test_a_permit_is_not_taken_back_from_who_waits(algorithm: str) -> None:
     order: list[str] = []
     with Crew() as crew:
         thread = crew.start(lambda: semaphore.acquire(timeout=ENOUGH) and order.append("first"))
-        eventually(lambda: semaphore.waiting == 1)
+        eventually(lambda: semaphore.waiters == 1)
         settle(thread)
         semaphore.release()
         assert not semaphore.acquire(blocking=False)
@@ -120,7 +120,7 @@ def test_who_leaves_does_not_disturb_the_order(algorithm: str, leaves: int) -> N
             eventually(lambda: len(line.left) == len(leavers))  # noqa: B023
             lock.release()
         assert line.entered == [number for number in range(8) if number not in leavers]
-        assert lock.waiting == 0
+        assert lock.waiters == 0
         assert lock.acquire(timeout=0)
         assert not lock.acquire(timeout=0)
 
@@ -153,7 +153,7 @@ def test_conditions_notify_the_longest_waiter() -> None:
     with Crew() as crew:
         for number in range(8):
             crew.start(wait, number)
-            eventually(lambda: condition.waiting == number + 1)  # noqa: B023
+            eventually(lambda: condition.waiters == number + 1)  # noqa: B023
         for number in range(8):
             with condition:
                 condition.notify()
@@ -168,7 +168,7 @@ def test_a_waiter_of_the_default_lock_is_not_starved() -> None:
         lock.acquire()
         with Crew() as crew:
             crew.start(lambda: entered.append(lock.acquire(timeout=ENOUGH)) or lock.release())  # type: ignore[func-returns-value]  # noqa: B023
-            eventually(lambda: lock.waiting == 1)  # noqa: B023
+            eventually(lambda: lock.waiters == 1)  # noqa: B023
             time.sleep(SOON)
             for _ in range(10_000_000):
                 lock.release()

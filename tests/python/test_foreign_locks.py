@@ -54,7 +54,7 @@ def test_wait_and_notify(make: Any) -> None:
     with Crew() as crew:
         for _ in range(3):
             crew.start(wait)
-        eventually(lambda: condition.waiting == 3)
+        eventually(lambda: condition.waiters == 3)
         with condition:
             condition.notify()
         eventually(lambda: woken == [True])
@@ -85,7 +85,7 @@ def test_exceptions_of_the_lock_come_through() -> None:
     condition.acquire()
     with pytest.raises(KeyError):
         condition.wait(0)
-    assert condition.waiting == 0
+    assert condition.waiters == 0
 
     class Keeps(Plain):
         def acquire(self, *arguments: Any) -> bool:
@@ -97,7 +97,7 @@ def test_exceptions_of_the_lock_come_through() -> None:
     condition._lock.lock.acquire()
     with pytest.raises(KeyError):
         condition.wait(0)
-    assert condition.waiting == 0
+    assert condition.waiters == 0
 
 
 def test_notification_is_not_lost_with_the_lock() -> None:
@@ -128,9 +128,9 @@ def test_notification_is_not_lost_with_the_lock() -> None:
 
     with Crew() as crew:
         crew.start(wait_in_vain)
-        eventually(lambda: condition.waiting == 1)
+        eventually(lambda: condition.waiters == 1)
         crew.start(wait)
-        eventually(lambda: condition.waiting == 2)
+        eventually(lambda: condition.waiters == 2)
         with condition:
             condition.notify()
         eventually(lambda: woken == [True])

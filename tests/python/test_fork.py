@@ -97,10 +97,10 @@ def test_the_holder_forks(type_: Any, algorithm: str) -> None:
 
     with lock:
         waiters = start(3, wait)
-        eventually(lambda: lock.waiting == 3)
+        eventually(lambda: lock.waiters == 3)
 
         def child() -> None:
-            assert lock.waiting == 0
+            assert lock.waiters == 0
             assert lock.locked()
             assert lock.owner == threading.get_ident()
             lock.release()
@@ -108,7 +108,7 @@ def test_the_holder_forks(type_: Any, algorithm: str) -> None:
             use(lock)
 
         in_child(child)
-        assert lock.waiting == 3
+        assert lock.waiters == 3
     join(waiters)
     use(lock)
 
@@ -129,7 +129,7 @@ def test_somebody_else_holds_it(algorithm: str) -> None:
     holder = start(1, hold)
     assert held.wait(20)
     waiters = start(2, wait)
-    eventually(lambda: lock.waiting == 2)
+    eventually(lambda: lock.waiters == 2)
 
     def child() -> None:
         assert not lock.acquire(timeout=0.01)  # as threading's would be: held, for ever
@@ -147,7 +147,7 @@ def test_semaphore(algorithm: str) -> None:
     semaphore.acquire()
     semaphore.acquire()
     waiters = start(3, semaphore.acquire)
-    eventually(lambda: semaphore.waiting == 3)
+    eventually(lambda: semaphore.waiters == 3)
 
     def child() -> None:
         assert not semaphore.acquire(blocking=False)
@@ -173,7 +173,7 @@ def test_more_waiters_than_may_stand_in_line() -> None:
         except RuntimeError as error:
             semaphore.release(started)
             pytest.skip(f"after {started} threads: {error}")
-    eventually(lambda: semaphore.waiting == most + more)
+    eventually(lambda: semaphore.waiters == most + more)
 
     def child() -> None:
         assert not semaphore.acquire(blocking=False)
@@ -181,9 +181,9 @@ def test_more_waiters_than_may_stand_in_line() -> None:
     in_child(child)
 
     def let_in(count: int) -> None:
-        left = semaphore.waiting - count
+        left = semaphore.waiters - count
         semaphore.release(count)
-        eventually(lambda: semaphore.waiting == left)
+        eventually(lambda: semaphore.waiters == left)
 
     for _ in range((most + more) // 50):
         let_in(50)  # not all: thousands who want the GIL at once take long
@@ -197,16 +197,16 @@ def test_condition_and_event() -> None:
             condition.wait()
 
     waiters = [*start(2, wait), *start(2, event.wait)]
-    eventually(lambda: condition.waiting == 2 and event._cond.waiting == 2)
+    eventually(lambda: condition.waiters == 2 and event._cond.waiters == 2)
     with condition, event._cond:
         pass  # all have let go of the locks: they stood in line before that
 
     def child() -> None:
         with condition:
-            assert condition.waiting == 0
+            assert condition.waiters == 0
             condition.notify_all()
         mine = start(1, wait)
-        eventually(lambda: condition.waiting == 1)
+        eventually(lambda: condition.waiters == 1)
         with condition:
             condition.notify()
         join(mine)
@@ -252,7 +252,7 @@ def test_lock_on_its_way_to_somebody(type_: Any, algorithm: str) -> None:
             pass
 
     waiters = start(1, wait)
-    eventually(lambda: lock.waiting == 1)
+    eventually(lambda: lock.waiters == 1)
     with nobody_comes_back():
         lock.release()
         keep_busy()
@@ -272,7 +272,7 @@ def test_permits_on_their_way_to_somebody(
     for _ in range(3):
         semaphore.acquire()
     waiters = start(3, semaphore.acquire)
-    eventually(lambda: semaphore.waiting == 3)
+    eventually(lambda: semaphore.waiters == 3)
     for waiter in waiters:
         settle(waiter)
 
@@ -299,13 +299,13 @@ def test_condition_whose_waiter_takes_the_lock_again(lock: Any) -> None:
     def child() -> None:
         use(condition)
         mine = start(2, wait)
-        eventually(lambda: condition.waiting == 2)
+        eventually(lambda: condition.waiters == 2)
         with condition:
             condition.notify_all()
         join(mine)
 
     waiters = start(1, wait)
-    eventually(lambda: condition.waiting == 1)
+    eventually(lambda: condition.waiters == 1)
     with nobody_comes_back():
         with condition:
             condition.notify()
@@ -324,7 +324,7 @@ def test_event_that_was_just_set() -> None:
         event.set()
 
     waiters = start(1, event.wait)
-    eventually(lambda: event._cond.waiting == 1)
+    eventually(lambda: event._cond.waiters == 1)
     with nobody_comes_back():
         event.set()
         keep_busy()
@@ -355,13 +355,13 @@ def test_while_a_foreign_lock_is_let_go() -> None:
 
     def child() -> None:
         mine = start(3, condition.wait)
-        eventually(lambda: condition.waiting == 3)
+        eventually(lambda: condition.waiters == 3)
         condition.notify(3)
         join(mine)
 
     in_child(child)
     over.set()
-    eventually(lambda: condition.waiting == 1)
+    eventually(lambda: condition.waiters == 1)
     condition.notify()
     join(waiters)
 
@@ -376,7 +376,7 @@ def test_capacitor(inner: Any) -> None:
 
     with capacitor:
         waiters = start(3, wait)  # one of the platoon, and two before the gate
-        eventually(lambda: capacitor.waiting == 2)
+        eventually(lambda: capacitor.waiters == 2)
 
         def child() -> None:
             capacitor.release()
@@ -416,7 +416,7 @@ def test_storm() -> None:
     over = True
     join(threads)
     for lock in locks:
-        assert lock.waiting == 0
+        assert lock.waiters == 0
         assert lock.acquire(blocking=False)
 
 
@@ -445,7 +445,7 @@ def wait():
     with condition: condition.wait()
 
 def eventually_waiting(count):
-    while condition.waiting < count: time.sleep(0.0002)
+    while condition.waiters < count: time.sleep(0.0002)
 
 def notify():
     eventually_waiting(3)

@@ -36,7 +36,7 @@ def contend(lock: Any) -> None:
     with Crew() as crew:
         crew.start(lambda: lock.acquire(timeout=ENOUGH) and lock.release())
         crew.start(lambda: lock.acquire(timeout=0.001) and lock.release())
-        eventually(lambda: lock.waiting == 1)
+        eventually(lambda: lock.waiters == 1)
         lock.release()
 
 
@@ -132,14 +132,14 @@ def test_references_come_out_even() -> None:
         fairlock.Lock(name)
         lock.acquire(timeout=timeout)
         lock.acquire(timeout=timeout)
-        repr(lock), lock.owner, lock.statistics(), lock.waiting, lock.algorithm
+        repr(lock), lock.owner, lock.statistics(), lock.waiters, lock.algorithm
         lock.release()
         with condition:
             condition.wait(timeout)
             condition.wait_for(predicate, timeout)
             condition.notify(3)
             condition.notify_all()
-        repr(condition), condition._lock, condition.waiting
+        repr(condition), condition._lock, condition.waiters
         semaphore.acquire(timeout=timeout)
         semaphore.release(n=1)
         fairlock._locks.waits()  # type: ignore[attr-defined]
@@ -203,7 +203,7 @@ def test_waiters_keep_what_they_wait_for() -> None:
     owner = [lock]
     with Crew() as crew:
         crew.start(owner[0].acquire)
-        eventually(lambda: owner[0].waiting == 1)
+        eventually(lambda: owner[0].waiters == 1)
         weak = weakref.ref(lock)
         del lock
         owner.clear()

@@ -61,7 +61,7 @@ def test_init_of_a_lock_that_is_waited_for() -> None:
     lock.acquire()
     with Crew() as crew:
         crew.start(lambda: lock.acquire(timeout=ENOUGH) and lock.release())
-        eventually(lambda: lock.waiting == 1)
+        eventually(lambda: lock.waiters == 1)
         assert outcome(lambda: lock.__init__("twa")) is RuntimeError
         lock.release()
 
@@ -79,7 +79,7 @@ def test_lock_of_a_condition_cannot_be_exchanged_below_those_who_wait_for_it(mak
 
     with Crew() as crew:
         crew.start(enter)
-        eventually(lambda: condition._lock.waiting == 1)
+        eventually(lambda: condition._lock.waiters == 1)
         assert outcome(lambda: condition.__init__(fairlock.Lock())) is RuntimeError
         condition.release()
 
@@ -162,7 +162,7 @@ def test_what_is_locked_can_be_released(algorithm: str) -> None:
         lock.acquire()
         with Crew() as crew:
             crew.start(lambda: lock.acquire(timeout=ENOUGH))  # noqa: B023
-            eventually(lambda: lock.waiting == 1)  # noqa: B023
+            eventually(lambda: lock.waiters == 1)  # noqa: B023
             sys.setswitchinterval(0.05)
             try:
                 lock.release()

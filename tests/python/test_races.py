@@ -104,7 +104,7 @@ def test_first_contention_of_many(algorithm: str) -> None:
 
         together(4, use)
         assert count == [80]
-        assert lock.waiting == 0
+        assert lock.waiters == 0
         assert lock.statistics().contended <= 80
 
 
@@ -125,7 +125,7 @@ def test_reading_while_others_contend() -> None:
         for _ in range(TIMES):
             for one in objects:
                 repr(one)
-                one.waiting, getattr(one, "owner", None), getattr(one, "_value", None)
+                one.waiters, getattr(one, "owner", None), getattr(one, "_value", None)
                 if not isinstance(one, fairlock.Condition):
                     statistics = one.statistics()
                     assert statistics.longest >= 0
@@ -142,7 +142,7 @@ def test_reading_while_others_contend() -> None:
         for reader in readers:
             reader.join(ENOUGH)
         stop.set()
-    assert all(one.waiting == 0 for one in objects)
+    assert all(one.waiters == 0 for one in objects)
 
 
 def test_wait_of_who_does_not_hold_the_lock() -> None:

@@ -165,10 +165,10 @@ for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGINT):
     signal.signal(number, handle)
 
 def disturb():
-    eventually(lambda: condition.waiting == 1)
+    eventually(lambda: condition.waiters == 1)
     with condition:
         condition.notify()
-        eventually(lambda: lock.waiting == 1)
+        eventually(lambda: lock.waiters == 1)
         for number in (signal.SIGUSR1, signal.SIGALRM, signal.SIGINT):
             signal.pthread_kill(main, number)
             eventually(lambda: number in handled)
@@ -216,10 +216,10 @@ def contexts_after(*handlers):
         next(rest)()
     signal.signal(signal.SIGUSR1, handle)
     def disturb():
-        eventually(lambda: condition.waiting == 1)
+        eventually(lambda: condition.waiters == 1)
         with condition:
             condition.notify()
-            eventually(lambda: condition._lock.waiting == 1)
+            eventually(lambda: condition._lock.waiters == 1)
             for number in range(len(handlers)):
                 signal.pthread_kill(main, signal.SIGUSR1)
                 eventually(lambda: len(handled) > number)
@@ -263,7 +263,7 @@ with lock, lock:
     saved = lock._release_save()
     release = hold(lock)
     def disturb():
-        eventually(lambda: lock.waiting == 1)
+        eventually(lambda: lock.waiters == 1)
         signal.pthread_kill(main, signal.SIGUSR1)
         eventually(lambda: handled)
         release()
@@ -308,7 +308,7 @@ def line_up_behind_and_release():
     signal.pthread_kill(main, signal.SIGUSR1)
     time.sleep(0.05)
     behind = start(lambda: take("behind"))
-    eventually(lambda: lock.waiting == 2)
+    eventually(lambda: lock.waiters == 2)
     time.sleep(0.1)
     release()
     behind.join(20)

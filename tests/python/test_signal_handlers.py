@@ -26,7 +26,7 @@ def handler(*_):
 def holder():
     with lock:
         held.set()
-        while not lock.waiting:
+        while not lock.waiters:
             time.sleep(0.001)
         os.kill(os.getpid(), signal.SIGUSR1)
         begun.wait()
@@ -42,10 +42,10 @@ print(*done, lock.statistics().abandoned)
 """
 
 HANDLERS = {
-    "takes it": ("take()", "lock.waiting == 2", "MainThread handled"),
+    "takes it": ("take()", "lock.waiters == 2", "MainThread handled"),
     "waits for one who takes it": (
         "other = threading.Thread(target=take, name='other'); other.start(); other.join()",
-        "lock.waiting == 2",
+        "lock.waiters == 2",
         "other handled",
     ),
     "does without it": ("pass", "done", "handled"),

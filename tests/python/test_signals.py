@@ -91,9 +91,9 @@ for make in {makers(waiting)}:
     # alone in line
     lock, release = held_by(make)
     interrupted(lock.acquire)
-    assert lock.waiting == 0
+    assert lock.waiters == 0
     interrupted(lambda: lock.acquire(timeout=100))
-    assert lock.waiting == 0
+    assert lock.waiters == 0
     assert not lock.acquire(timeout=0.001)
     # with others before and behind, who are served
     served = []
@@ -102,11 +102,11 @@ for make in {makers(waiting)}:
         served.append(None)
         lock.release()
     threads = [start(wait)]
-    eventually(lambda: lock.waiting == 1)
+    eventually(lambda: lock.waiters == 1)
     def come_behind():
-        eventually(lambda: lock.waiting == 2)
+        eventually(lambda: lock.waiters == 2)
         threads.append(start(wait))
-        eventually(lambda: lock.waiting == 3)
+        eventually(lambda: lock.waiters == 3)
         signal.pthread_kill(main, signal.SIGINT)
     sender = start(come_behind)
     try:
@@ -115,12 +115,12 @@ for make in {makers(waiting)}:
     except KeyboardInterrupt:
         pass
     sender.join()
-    assert lock.waiting == 2
+    assert lock.waiters == 2
     release()
     for thread in threads:
         thread.join(20)
     assert len(served) == 2
-    assert lock.waiting == 0
+    assert lock.waiters == 0
     assert lock.acquire(timeout=0)
     assert isinstance(lock, fairlock.RLock) or not lock.acquire(timeout=0)
     lock.release()
@@ -137,9 +137,9 @@ for lock in (fairlock.Lock, fairlock.RLock, threading.Lock, threading.RLock):
     for timeout in (None, 100):
         with condition:
             interrupted(lambda: condition.wait(timeout))
-            assert condition._is_owned() and condition.waiting == 0
+            assert condition._is_owned() and condition.waiters == 0
             interrupted(lambda: condition.wait_for(lambda: False, timeout))
-            assert condition._is_owned() and condition.waiting == 0
+            assert condition._is_owned() and condition.waiters == 0
         assert condition.acquire(timeout=0)
         condition.release()
 
@@ -209,7 +209,7 @@ for make in [{", ".join(strict)}, {semaphore_makers(waiting, STRICT_SEMAPHORES)}
         interrupt(signal.SIGUSR1)
         eventually(lambda: len(handled) == 1)
         behind = start(wait)
-        eventually(lambda: lock.waiting == 2)
+        eventually(lambda: lock.waiters == 2)
         interrupt(signal.SIGUSR1)
         eventually(lambda: len(handled) == 2)
         release()
@@ -281,10 +281,10 @@ for make in {makers("spin-then-park")}:
     assert lock.acquire(timeout=20)
     lock.release()
     sender.join(20)
-    eventually(lambda: lock.waiting == 0)
+    eventually(lambda: lock.waiters == 0)
     assert lock.acquire(timeout=0)
     lock.release()
-    assert all(other.waiting == 0 for other, _ in others)
+    assert all(other.waiters == 0 for other, _ in others)
 """
     )
 
@@ -302,9 +302,9 @@ for make in (fairlock.Lock, lambda: fairlock.Lock("twa"), lambda: fairlock.Semap
     signal.signal(signal.SIGUSR1, handle)
     def disturb():
         interrupt(signal.SIGUSR1)
-        eventually(lambda: inner.waiting == 1)
+        eventually(lambda: inner.waiters == 1)
         time.sleep(0.002)
-        assert outer.waiting == 1
+        assert outer.waiters == 1
         signal.pthread_kill(main, signal.SIGINT)
     sender = start(disturb)
     try:
@@ -314,7 +314,7 @@ for make in (fairlock.Lock, lambda: fairlock.Lock("twa"), lambda: fairlock.Semap
         pass
     sender.join(20)
     for lock, release in ((outer, release_outer), (inner, release_inner)):
-        assert lock.waiting == 0
+        assert lock.waiters == 0
         release()
         assert lock.acquire(timeout=0)
 """
@@ -350,7 +350,7 @@ for make in {makers("spin-then-park")}[::2]:
         thread.join(20)
         assert not thread.is_alive()
     assert handled
-    assert lock.waiting == 0
+    assert lock.waiters == 0
     assert lock.acquire(timeout=0), lock
 """
     )
@@ -397,7 +397,7 @@ for make in [{lock_makers("spin-then-park")}]:
         thread.join(20)
         assert not thread.is_alive()
     assert ended == 20
-    assert lock.waiting == 0
+    assert lock.waiters == 0
     assert lock.acquire(timeout=0), lock
 """
     )
@@ -415,7 +415,7 @@ for make in [{semaphore_makers("spin-then-park", SEMAPHORES)}]:
     for i in range(100):
         had = []
         def disturb():
-            eventually(lambda: semaphore.waiting == 1)
+            eventually(lambda: semaphore.waiters == 1)
             if i % 2:
                 signal.pthread_kill(main, signal.SIGUSR1)
                 semaphore.release()
@@ -437,7 +437,7 @@ for make in [{semaphore_makers("spin-then-park", SEMAPHORES)}]:
         sender.join(20)
         # Taken and raised afterwards, before it was noted: then nobody has it. Otherwise it is there.
         assert semaphore._value + len(had) <= 1
-        assert semaphore.waiting == 0
+        assert semaphore.waiters == 0
         if semaphore._value == 1:
             assert semaphore.acquire(timeout=0)
         assert not semaphore.acquire(timeout=0)
@@ -459,9 +459,9 @@ for i in range(60):
             condition.wait(20)
             got.append("other")
     def notify_and_interrupt():
-        eventually(lambda: condition.waiting == 1)
+        eventually(lambda: condition.waiters == 1)
         other = start(wait)
-        eventually(lambda: condition.waiting == 2)
+        eventually(lambda: condition.waiters == 2)
         if i % 3 == 0:
             signal.pthread_kill(main, signal.SIGUSR1)
         with condition:
@@ -487,14 +487,14 @@ for i in range(60):
             time.sleep(1)  # the signal is on its way
     except Now:
         # After wait() had returned, before that was noted: the interpreter's gap, which is no loss of ours.
-        gap = not got and condition.waiting == 1
+        gap = not got and condition.waiters == 1
         if gap:
             time.sleep(0.05)
             if not got:
                 got.append("main")
     sender.join(20)
     assert not sender.is_alive()
-    assert condition.waiting == 0
+    assert condition.waiters == 0
 """
     )
 
@@ -516,7 +516,7 @@ raise_now(notify)
 def disturb():
     eventually(until_main_waits)
     waiter.append(start(wait))
-    eventually(lambda: condition.waiting == 2)
+    eventually(lambda: condition.waiters == 2)
     signal.pthread_kill(main, signal.SIGUSR1)
 waiter = []
 start(disturb)
@@ -528,7 +528,7 @@ except Now:
     pass
 waiter[0].join(20)
 assert notified == [True], notified
-assert condition.waiting == 0
+assert condition.waiters == 0
 """
     )
 
@@ -549,7 +549,7 @@ for make in [{", ".join(strict)}, {semaphore_makers(waiting, STRICT_SEMAPHORES)}
         assert False, "not interrupted"
     except Now:
         pass
-    assert lock.waiting == 0
+    assert lock.waiters == 0
     assert lock.acquire(timeout=5), lock
     assert not lock.acquire(timeout=0), lock
 """

@@ -38,7 +38,7 @@ def test_owner(algorithm: str) -> None:
 
         with Crew() as crew:
             crew.start(wait)
-            eventually(lambda: lock.waiting == 1)  # noqa: B023
+            eventually(lambda: lock.waiters == 1)  # noqa: B023
             assert lock.owner == me
             lock.release()
         assert idents[0] == idents[1]
@@ -63,7 +63,7 @@ def test_statistics(algorithm: str) -> None:
     with Crew() as crew:
         for number in range(3):
             crew.start(lambda: lock.acquire(timeout=ENOUGH) and lock.release())
-            eventually(lambda: lock.waiting == number + 1)  # noqa: B023
+            eventually(lambda: lock.waiters == number + 1)  # noqa: B023
         time.sleep(2 * SOON)
         lock.release()
     statistics = lock.statistics()
@@ -71,7 +71,7 @@ def test_statistics(algorithm: str) -> None:
     assert 1 <= statistics.woken <= 3
     assert statistics.parks >= statistics.woken
     assert 0 < statistics.longest <= statistics.waited  # of the three, the first waited longer than whoever gave up
-    assert lock.waiting == 0
+    assert lock.waiters == 0
 
 
 def test_statistics_by_name() -> None:

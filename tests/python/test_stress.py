@@ -35,7 +35,7 @@ def storm(lock: Any, permits: int) -> None:
 
     together(THREADS, use)
     assert not wrong
-    assert lock.waiting == 0
+    assert lock.waiters == 0
     assert [lock.acquire(timeout=0) for _ in range(permits + 1)] == [True] * permits + [False]
 
 
@@ -79,10 +79,10 @@ def test_all_leave_but_the_last(algorithm: str) -> None:
     with Crew() as crew:
         for number in range(THREADS):
             crew.start(wait, 20 if number in (3, THREADS - 2) else dice.uniform(0.0001, 0.02))
-        eventually(lambda: len(left) == THREADS - 2 and lock.waiting == 2)
+        eventually(lambda: len(left) == THREADS - 2 and lock.waiters == 2)
         lock.release()
     assert len(entered) == 2
-    assert lock.waiting == 0
+    assert lock.waiters == 0
     assert lock.acquire(timeout=0)
 
 
@@ -114,4 +114,4 @@ def test_conditions_with_short_timeouts() -> None:
             items.append(-1)
             condition.notify_all()
     assert sorted(taken) == list(range(500))
-    assert condition.waiting == 0
+    assert condition.waiters == 0

@@ -50,7 +50,7 @@ for make in [*makers, lambda: fairlock.Lock("twa"), lambda: fairlock.Lock("hapax
     threads = [threading.Thread(target=use) for _ in range(3)]
     for thread in threads: thread.start()
     for thread in threads: thread.join()
-    assert count == [900] and lock.waiting == 0
+    assert count == [900] and lock.waiters == 0
     lock.acquire()
     assert type(lock).__name__ == "RLock" or not lock.acquire(timeout=0.002)
 condition = fairlock.Condition()
@@ -102,7 +102,7 @@ lock = fairlock.Lock()
 lock.acquire()
 waiter = threading.Thread(target=lock.acquire, daemon=True)
 waiter.start()
-while not lock.waiting: time.sleep(0.001)
+while not lock.waiters: time.sleep(0.001)
 from_birth_to_end({own_gil}, '''
 from fairlock._locks import waits
 assert waits() == [], waits()
@@ -141,7 +141,7 @@ main = threading.get_ident()
 lock = fairlock.Lock()
 lock.acquire()
 def interrupt():
-    while not lock.waiting: time.sleep(0.001)
+    while not lock.waiters: time.sleep(0.001)
     time.sleep(0.01)
     signal.pthread_kill(main, signal.SIGINT)
 threading.Thread(target=interrupt).start()

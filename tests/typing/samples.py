@@ -50,8 +50,9 @@ def locks(lock: fairlock.Lock, again: fairlock.RLock) -> int:
     assert_type(lock.acquire(False), bool)
     assert_type(again.acquire(timeout=0.5), bool)
     assert_type(lock.owner, int | None)
-    assert_type(lock.waiting, int)
+    assert_type(lock.waiters, int)
     assert_type(lock.algorithm, str)
+    assert_type(lock.policy, str)
     assert_type(lock.statistics(), fairlock.Statistics)
     assert_type(lock.statistics().longest, float)
     contended, _, _, abandoned, _, longest = lock.statistics()
@@ -97,6 +98,7 @@ def wrong() -> None:
     """Each line is an error, and the checkers say so: an ignore that is not needed would be one."""
     fairlock.Lock(waiting=1)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     fairlock.Lock("twa", "park")  # type: ignore[call-arg, misc, unused-ignore]  # pyright: ignore[reportCallIssue]
+    print(fairlock.Lock().waiting)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
     fairlock.Lock().owner = 1  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
     fairlock.Condition(object())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     fairlock.Semaphore("4")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wait.hpp"
+#include "interruptible_wait.hpp"
 
 namespace fairlock::python {
 
@@ -30,40 +30,40 @@ PyObject* context_of(PyObject* exception) {
   return context;
 }
 
-// Appends `before` to the chain of contexts of the exception that is set, unless that would make a cycle.
-void chain(Exception before) {
-  before.normalize();
+// Appends `earlier` to the chain of contexts of the exception that is set, unless that would make a cycle.
+void chain(Exception earlier) {
+  earlier.normalize();
   Exception now = Exception::fetch();
   now.normalize();
   PyObject* last = now.value;
   unsigned contexts = 0;
-  while (last != before.value && contexts != max_contexts && context_of(last) != nullptr) {
+  while (last != earlier.value && contexts != max_contexts && context_of(last) != nullptr) {
     last = context_of(last);
     ++contexts;
   }
-  bool attach = last != before.value && contexts != max_contexts;
-  for (PyObject* each = before.value; attach && each != nullptr; each = context_of(each)) {
-    attach = each != now.value && each != last && ++contexts < max_contexts;
+  bool append = last != earlier.value && contexts != max_contexts;
+  for (PyObject* each = earlier.value; append && each != nullptr; each = context_of(each)) {
+    append = each != now.value && each != last && ++contexts < max_contexts;
   }
-  if (attach) PyException_SetContext(last, Py_NewRef(before.value));
-  Py_DECREF(before.type);
-  Py_DECREF(before.value);
-  Py_XDECREF(before.trace);
+  if (append) PyException_SetContext(last, Py_NewRef(earlier.value));
+  Py_DECREF(earlier.type);
+  Py_DECREF(earlier.value);
+  Py_XDECREF(earlier.trace);
   now.restore();
 }
 
 }  // namespace
 
-void Patience::handle_signals() const {
+void InterruptibleWait::handle_signals() const {
   signalled_ = ignore_flag_ = false;
   PyEval_RestoreThread(state_);
-  const Exception before = Exception::fetch();  // in an unconditional wait, an earlier handler may have raised
+  const Exception earlier = Exception::fetch();  // in an unconditional wait, an earlier handler may have raised
   bool raised = PyErr_CheckSignals() != 0;
   // The flag of pending signals stays set until the interpreter executes bytecode, and a handler may be a built-in
   // function.
   if (!raised && handler_is_due()) raised = Py_MakePendingCalls() != 0;
-  if (!raised) before.restore();
-  else if (before.type != nullptr) chain(before);
+  if (!raised) earlier.restore();
+  else if (earlier.type != nullptr) chain(earlier);
   raised_ |= raised;
   ignore_flag_ = handler_is_due();  // a flag that is still set must not keep the thread from sleeping
   state_ = PyEval_SaveThread();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "algorithm.hpp"
+#include "algorithm_table.hpp"
 
 #include <new>
 #include <string>
@@ -23,8 +23,8 @@ const M& in(const void* memory) {
   return *static_cast<const M*>(memory);
 }
 
-// What Python offers under a name of the catalogue: a capacitor with knobs that it turns, a fair one with its own
-// patience, any other as it is.
+// The form of a catalogue entry that Python offers: a capacitor whose knobs are set at run time, a fair line with
+// Python's own patience, any other entry as it is.
 template <class L>
 struct Adjustable {
   using type = L;
@@ -47,12 +47,10 @@ struct Adjustable<Capacitor<P, S, I, O>> {
   using type = Capacitor<P, GateSemaphore<P>, I, at_run_time()>;
 };
 
-// The skip of a capacitor where nobody says otherwise; -1: not a capacitor.
-
 template <class L>
-constexpr double usual_skip = -1;
+constexpr double default_skip = -1;
 template <class P, class S, class I, CapacitorOptions O>
-constexpr double usual_skip<Capacitor<P, S, I, O>> = static_cast<double>(O.skip.times) / O.skip.of;
+constexpr double default_skip<Capacitor<P, S, I, O>> = static_cast<double>(O.skip.times) / O.skip.of;
 
 Chance chance_of(double p) {
   constexpr std::uint32_t of = 1'000'000'000;
@@ -63,17 +61,17 @@ template <class M>
 constexpr bool has_knobs = requires(M& mutex) { mutex.inner().set(std::uint32_t{1}, Chance{}); };
 
 template <class M>
-constexpr Algorithm of_lock(const char* name, const char* waiting, double skip = -1) {
+constexpr Algorithm from_lock(const char* name, const char* policy, double skip = -1) {
   return {
       name,
-      waiting,
+      policy,
       sizeof(M),
       alignof(M),
       1,
       skip,
       [](void* memory, const Knobs& knobs) {
-        M* const made = new (memory) M;
-        if constexpr (has_knobs<M>) made->inner().set(knobs.platoon, chance_of(knobs.skip));
+        M* const mutex = new (memory) M;
+        if constexpr (has_knobs<M>) mutex->inner().set(knobs.platoon, chance_of(knobs.skip));
       },
       [](void* memory, std::uint64_t) {
         if constexpr (has_knobs<M>) {
@@ -84,17 +82,17 @@ constexpr Algorithm of_lock(const char* name, const char* waiting, double skip =
         }
       },
       [](void* memory) { return in<M>(memory).try_lock(); },
-      [](void* memory, const Patience& until) { return in<M>(memory).lock_until(until); },
+      [](void* memory, const InterruptibleWait& until) { return in<M>(memory).lock_until(until); },
       [](void* memory, std::uint64_t) { in<M>(memory).unlock(); },
       [](const void* memory) -> std::int64_t { return in<M>(memory).locked() ? 0 : 1; },
   };
 }
 
 template <class S>
-constexpr Algorithm of_semaphore(const char* name, const char* waiting) {
+constexpr Algorithm from_semaphore(const char* name, const char* policy) {
   return {
       name,
-      waiting,
+      policy,
       sizeof(S),
       alignof(S),
       S::max(),
@@ -102,7 +100,7 @@ constexpr Algorithm of_semaphore(const char* name, const char* waiting) {
       [](void* memory, const Knobs& knobs) { new (memory) S(knobs.permits); },
       [](void* memory, std::uint64_t permits) { new (memory) S(permits); },
       [](void* memory) { return in<S>(memory).try_acquire(); },
-      [](void* memory, const Patience& until) { return in<S>(memory).acquire_until(until); },
+      [](void* memory, const InterruptibleWait& until) { return in<S>(memory).acquire_until(until); },
       [](void* memory, std::uint64_t permits) { in<S>(memory).release(permits); },
       [](const void* memory) { return in<S>(memory).value(); },
   };
@@ -110,25 +108,25 @@ constexpr Algorithm of_semaphore(const char* name, const char* waiting) {
 
 }  // namespace
 
-constexpr Algorithm gate = of_semaphore<GateSemaphore<DefaultPlatform>>("capacitor", "spin-then-park");
-constexpr Algorithm fair_lock = of_lock<FairMutex>("fair", "spin-then-park");
-constexpr Algorithm fair_semaphore = of_semaphore<FairCounter>("fair-semaphore", "spin-then-park");
+constexpr Algorithm gate = from_semaphore<GateSemaphore<DefaultPlatform>>("capacitor", "spin-then-park");
+constexpr Algorithm fair_lock = from_lock<FairMutex>("fair", "spin-then-park");
+constexpr Algorithm fair_semaphore = from_semaphore<FairCounter>("fair-semaphore", "spin-then-park");
 
 namespace {
 
-// What a name of the catalogue offers Python.
+// A name of the catalogue.
 struct Offer {
   std::string_view name;
-  const char* refusal;  // why it is not offered, or null
-  std::vector<const Algorithm*> policies;
+  const char* refusal;                       // why Python does not offer it, or null
+  std::vector<const Algorithm*> algorithms;  // one for each policy
 };
 
 template <class E>
 constexpr const char* refusal() {
   if (!E::abandonable) return "its waiters cannot leave the line, so there would be no timeouts and no Ctrl-C";
-  if (!E::properties.thread_oblivious) return "it must be released by the thread that acquired it";
-  if (!E::try_lock) return "it cannot be tried";
-  if (!E::trivial) return "it has nodes of its own, which nobody would free";
+  if (!E::properties.thread_oblivious) return "only the thread that acquired it may release it";
+  if (!E::try_lock) return "it has no try_acquire, so there would be no acquire(blocking=False)";
+  if (!E::trivial) return "it has nodes of its own, which no thread would free";
   return nullptr;
 }
 
@@ -137,13 +135,13 @@ const Algorithm* algorithm_of() {
   if constexpr (requires { typename E::Lock; }) {
     if (std::is_same_v<W, SpinThenPark> && E::name == fair_lock.name) return &fair_lock;
     using Offered = Adjustable<typename E::Lock>;
-    static constexpr Algorithm it = of_lock<Mutex<timed_form<typename Offered::type>, false>>(
-        E::name.data(), W::name, usual_skip<typename E::Lock>);
+    static constexpr Algorithm it = from_lock<Mutex<timed_form<typename Offered::type>, false>>(
+        E::name.data(), W::name, default_skip<typename E::Lock>);
     return &it;
   } else {
     if (std::is_same_v<W, SpinThenPark> && E::name == fair_semaphore.name) return &fair_semaphore;
     static constexpr Algorithm it =
-        of_semaphore<typename Adjustable<typename E::Semaphore>::type>(E::name.data(), W::name);
+        from_semaphore<typename Adjustable<typename E::Semaphore>::type>(E::name.data(), W::name);
     return &it;
   }
 }
@@ -152,9 +150,9 @@ template <class W>
 void add_locks(std::vector<Offer>& offers) {
   std::size_t i = 0;
   for_each_entry(Locks<CountingNative<W>>{}, [&]<class E>() {
-    constexpr const char* no = refusal<E>();
-    if (i == offers.size()) offers.push_back({E::name, no, {}});
-    if constexpr (no == nullptr) offers[i].policies.push_back(algorithm_of<E, W>());
+    constexpr const char* reason = refusal<E>();
+    if (i == offers.size()) offers.push_back({E::name, reason, {}});
+    if constexpr (reason == nullptr) offers[i].algorithms.push_back(algorithm_of<E, W>());
     ++i;
   });
 }
@@ -164,18 +162,20 @@ void add_semaphores(std::vector<Offer>& offers) {
   std::size_t i = 0;
   for_each_entry(Semaphores<CountingNative<W>>{}, [&]<class E>() {
     if (i == offers.size()) offers.push_back({E::name, nullptr, {}});
-    offers[i++].policies.push_back(algorithm_of<E, W>());
+    offers[i++].algorithms.push_back(algorithm_of<E, W>());
   });
+}
+
+template <class F>
+void for_each_policy(F&& visit) {
+  const auto all = [&]<class... W>() { (visit.template operator()<W>(), ...); };
+  all.template operator()<SpinThenPark, Park, Yield, Monitor, Spin>();
 }
 
 const std::vector<Offer>& locks_offered() {
   static const std::vector<Offer> offers = [] {
     std::vector<Offer> all;
-    add_locks<SpinThenPark>(all);
-    add_locks<Park>(all);
-    add_locks<Yield>(all);
-    add_locks<Monitor>(all);
-    add_locks<Spin>(all);
+    for_each_policy([&]<class W>() { add_locks<W>(all); });
     return all;
   }();
   return offers;
@@ -184,11 +184,7 @@ const std::vector<Offer>& locks_offered() {
 const std::vector<Offer>& semaphores_offered() {
   static const std::vector<Offer> offers = [] {
     std::vector<Offer> all;
-    add_semaphores<SpinThenPark>(all);
-    add_semaphores<Park>(all);
-    add_semaphores<Yield>(all);
-    add_semaphores<Monitor>(all);
-    add_semaphores<Spin>(all);
+    for_each_policy([&]<class W>() { add_semaphores<W>(all); });
     return all;
   }();
   return offers;
@@ -201,34 +197,33 @@ std::string names(const std::vector<Offer>& offers) {
   return text;
 }
 
-const Algorithm* find(const std::vector<Offer>& offers, const char* kind, const char* name, const char* waiting) {
+const Algorithm* find(const std::vector<Offer>& offers, const char* kind, const char* name, const char* policy) {
   for (const auto& offer : offers) {
     if (offer.name != name) continue;
     if (offer.refusal != nullptr) {
-      PyErr_Format(PyExc_ValueError, "the lock '%s' is not offered to Python, because %s; choose one of: %s", name,
+      PyErr_Format(PyExc_ValueError, "Python cannot use the lock '%s', because %s; choose one of: %s", name,
                    offer.refusal, names(offers).c_str());
       return nullptr;
     }
-    if (waiting == nullptr) return offer.policies.front();
     std::string policies;
-    for (const Algorithm* algorithm : offer.policies) {
-      if (std::string_view(algorithm->waiting) == waiting) return algorithm;
-      (policies += policies.empty() ? "" : ", ") += algorithm->waiting;
+    for (const Algorithm* algorithm : offer.algorithms) {
+      if (std::string_view(algorithm->policy) == policy) return algorithm;
+      (policies += policies.empty() ? "" : ", ") += algorithm->policy;
     }
-    PyErr_Format(PyExc_ValueError, "there is no way of waiting '%s'; choose one of: %s", waiting, policies.c_str());
+    PyErr_Format(PyExc_ValueError, "unknown waiting policy '%s'; choose one of: %s", policy, policies.c_str());
     return nullptr;
   }
-  PyErr_Format(PyExc_ValueError, "there is no %s '%s'; choose one of: %s", kind, name, names(offers).c_str());
+  PyErr_Format(PyExc_ValueError, "unknown %s algorithm '%s'; choose one of: %s", kind, name, names(offers).c_str());
   return nullptr;
 }
 
 }  // namespace
 
-const Algorithm* lock_algorithm(const char* name, const char* waiting) {
-  return find(locks_offered(), "lock", name, waiting);
+const Algorithm* lock_algorithm(const char* name, const char* policy) {
+  return find(locks_offered(), "lock", name, policy);
 }
-const Algorithm* semaphore_algorithm(const char* name, const char* waiting) {
-  return find(semaphores_offered(), "semaphore", name, waiting);
+const Algorithm* semaphore_algorithm(const char* name, const char* policy) {
+  return find(semaphores_offered(), "semaphore", name, policy);
 }
 
 }  // namespace fairlock::python

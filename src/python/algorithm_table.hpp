@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithms of the catalogue as the Python types use them: functions on a piece of memory.
+// The algorithms that Python offers: each entry of the catalogue under each waiting policy, as a table of functions on
+// a block of memory.
 #pragma once
 
 #include <cstddef>
@@ -8,37 +9,36 @@
 #include <fairlock/catalogue.hpp>
 #include <fairlock/statistics.hpp>
 
-#include "wait.hpp"
+#include "interruptible_wait.hpp"
 
 namespace fairlock::python {
 
 using DefaultPlatform = CountingNative<SpinThenPark>;
 
 struct Knobs {
-  std::uint64_t permits = 1;  // of a semaphore
-  unsigned platoon = 10;      // of a capacitor
-  double skip = 0;
+  std::uint64_t permits = 1;  // semaphores
+  unsigned platoon = 10;      // capacitors
+  double skip = 0;            // capacitors
 };
 
-// A lock is a semaphore of one permit.
+// A lock counts as a semaphore of one permit.
 struct Algorithm {
   const char* name;
-  const char* waiting;
+  const char* policy;  // of waiting
   std::size_t bytes, alignment;
-  std::uint64_t max;  // permits
-  double skip;        // of a capacitor, unless told otherwise; below 0: it has neither platoon nor skip
-  void (*make)(void*, const Knobs&);
-  void (*renew)(void*, std::uint64_t);  // as new, with so many permits: for the child of a fork
+  std::uint64_t max_permits;
+  double default_skip;  // of a capacitor; negative: the algorithm has neither platoon nor skip
+  void (*construct)(void*, const Knobs&);
+  void (*reset)(void*, std::uint64_t);  // to an empty line and so many permits, for the child of a fork
   bool (*try_acquire)(void*);
-  bool (*acquire)(void*, const Patience&);  // detached; false: it gave up
+  bool (*acquire)(void*, const InterruptibleWait&);  // detached; false: the thread gave up
   void (*release)(void*, std::uint64_t);
   std::int64_t (*permits)(const void*);
 };
 
-// The algorithm of that name and policy, or null and an exception that tells which are offered. No policy: the default
-// one.
-const Algorithm* lock_algorithm(const char* name, const char* waiting);
-const Algorithm* semaphore_algorithm(const char* name, const char* waiting);
+// The algorithm of that name and policy. Null: there is none, and the exception lists the valid choices.
+const Algorithm* lock_algorithm(const char* name, const char* policy);
+const Algorithm* semaphore_algorithm(const char* name, const char* policy);
 
 // Turns are longer than in C++, where an acquisition takes a tenth of the time. The quota usually ends them: by count,
 // turns are worth the same to all threads; by the clock they are not. With a GIL, one thread runs at a time, so the
@@ -52,13 +52,13 @@ template <class P>
 using PythonFairSemaphore =
     FairSemaphore<P, FairSemaphoreOptions{.quota = fair_quota, .patience = fair_patience, .adapts = free_threaded}>;
 
-// What Lock() and Semaphore() are, for paths that must not go through a pointer.
+// The algorithms of Lock() and Semaphore(). The fast paths call these types directly, not through a pointer.
 using FairMutex = Mutex<PythonFairLock<DefaultPlatform>, false>;
 using FairCounter = PythonFairSemaphore<DefaultPlatform>;
 extern const Algorithm fair_lock;
 extern const Algorithm fair_semaphore;
 
-// The gate of a capacitor around a lock of Python's own making.
+// The gate of a Capacitor.
 template <class P>
 using GateSemaphore = TwaSemaphore<P, TwaSemaphoreOptions{.fast_path = true}>;
 extern const Algorithm gate;

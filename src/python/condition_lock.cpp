@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lock_below.hpp"
+#include "condition_lock.hpp"
 
 #include <utility>
 
@@ -14,7 +14,7 @@ bool has(PyObject* object, const char* name) {
   return attribute != nullptr;
 }
 
-// Whether the result of a call is true; -1: it raised.
+// The truth of a call's result. -1: the call raised.
 int truth(PyObject* result) {
   const int truth = result == nullptr ? -1 : PyObject_IsTrue(result);
   Py_XDECREF(result);
@@ -26,15 +26,15 @@ bool not_owned(const char* what) {
   return false;
 }
 
-// The exception that is set, put aside for a while.
-class Aside {
+// Keeps the present exception aside while other Python code runs.
+class SavedException {
  public:
-  Aside() { PyErr_Fetch(&type_, &value_, &trace_); }
-  ~Aside() {
+  SavedException() { PyErr_Fetch(&type_, &value_, &trace_); }
+  ~SavedException() {
     if (type_ != nullptr) PyErr_Restore(type_, value_, trace_);
   }
-  Aside(const Aside&) = delete;
-  Aside& operator=(const Aside&) = delete;
+  SavedException(const SavedException&) = delete;
+  SavedException& operator=(const SavedException&) = delete;
 
  private:
   PyObject *type_, *value_, *trace_;
@@ -42,27 +42,27 @@ class Aside {
 
 }  // namespace
 
-bool LockBelow::set(PyObject* lock, const ModuleState& state) {
-  // Of a subclass it is not known what its methods do.
-  const Kind found = Py_TYPE(lock) == state.rlock  ? Kind::rlock
-                     : Py_TYPE(lock) == state.lock ? Kind::lock
-                                                   : Kind::foreign;
-  if (found == Kind::foreign && (!has(lock, "acquire") || !has(lock, "release"))) {
+bool ConditionLock::set(PyObject* lock, const ModuleState& state) {
+  // The methods of a subclass may do anything, so a subclass counts as foreign.
+  const Kind new_kind = Py_TYPE(lock) == state.rlock  ? Kind::rlock
+                        : Py_TYPE(lock) == state.lock ? Kind::lock
+                                                      : Kind::foreign;
+  if (new_kind == Kind::foreign && (!has(lock, "acquire") || !has(lock, "release"))) {
     PyErr_Format(PyExc_AttributeError, "a condition needs a lock with acquire() and release(), not %.100s",
                  Py_TYPE(lock)->tp_name);
     return false;
   }
-  kind = found;
+  kind = new_kind;
   Py_XSETREF(object, Py_NewRef(lock));
   return true;
 }
 
-void LockBelow::clear() {
+void ConditionLock::clear() {
   kind = Kind::foreign;
   Py_XSETREF(object, Py_NewRef(Py_None));
 }
 
-int LockBelow::is_owned() const {
+int ConditionLock::is_owned() const {
   if (kind == Kind::lock) return is_held(ours());
   if (kind == Kind::rlock) return owned_by_me(ours());
   if (has(object, "_is_owned")) return truth(call("_is_owned"));
@@ -73,23 +73,23 @@ int LockBelow::is_owned() const {
   return released == nullptr ? -1 : 0;
 }
 
-bool LockBelow::expect_owned(const char* what) const {
+bool ConditionLock::expect_owned(const char* what) const {
   const int owned = is_owned();
   if (owned == 0) not_owned(what);
   return owned == 1;
 }
 
-bool LockBelow::let_go(Held& held) const {
+bool ConditionLock::release_for_wait(Held& held) const {
   if (kind == Kind::foreign) {
     held.saved = release_save();
     return held.saved != nullptr;
   }
   LockObject* const lock = ours();
-  if ((held.slow = slow_of(lock)) == nullptr) {
+  if ((held.contention = contention_of(lock)) == nullptr) {
     PyErr_NoMemory();
     return false;
   }
-  // It may have been released since the caller looked.
+  // Another thread may have released the lock since the caller checked.
   if (kind == Kind::rlock ? !owned_by_me(lock) : disown(lock) == 0) return not_owned("wait");
   if (kind == Kind::rlock) {
     held.count = std::exchange(lock->count, 0);
@@ -99,49 +99,50 @@ bool LockBelow::let_go(Held& held) const {
   return true;
 }
 
-void LockBelow::take_attached() const {
-  // The wait cannot fail: let_go() has allocated its memory.
+void ConditionLock::take_attached() const {
+  // The wait cannot fail: release_for_wait() has allocated its memory.
   if (kind != Kind::foreign && !try_take(ours())) wait_unconditionally(ours());
 }
 
-void LockBelow::take_detached(const Held& held, Patience& patience) const {
+void ConditionLock::take_detached(const Held& held, InterruptibleWait& wait) const {
   if (kind == Kind::foreign) return;
-  patience.make_unconditional();
+  wait.make_unconditional();
   bool taken = try_take(ours());
-  // The notifier holds it, and is about to release it.
+  // The notifier still holds the lock, and is about to release it.
   for (int i = 0; !taken && i < 20; ++i) {
     DefaultPlatform::pause(16);
     taken = ours()->algorithm->permits(ours()->state) > 0 && try_take(ours());
   }
   if (taken) return;
-  Wait wait(object, patience.interpreter());
-  wait_detached(ours(), *held.slow, patience, wait);
+  // A second record: the thread still belongs to the condition, and now waits for the lock.
+  const WaitRecord record(object, &held.contention->waiters, wait.interpreter(), Handlers::out_of_line);
+  wait_detached(ours(), *held.contention, wait);
 }
 
-void LockBelow::mend() const {
-  if (kind != Kind::foreign) mend_lock(object);
+void ConditionLock::repair() const {
+  if (kind != Kind::foreign) repair_lock(object);
 }
 
-bool LockBelow::hold_again(Held& held) const {
+bool ConditionLock::restore(Held& held) const {
   if (kind != Kind::foreign) {
     ours()->owner.store(this_thread(), std::memory_order_relaxed);
     ours()->count = held.count;
     return true;
   }
-  const Aside exception;
+  const SavedException exception;
   PyObject* const taken = acquire_restore(held.saved);
   Py_CLEAR(held.saved);
   Py_XDECREF(taken);
   return taken != nullptr;
 }
 
-PyObject* LockBelow::enter() const {
+PyObject* ConditionLock::enter() const {
   return kind == Kind::rlock  ? rlock_enter(object, nullptr)
          : kind == Kind::lock ? lock_enter(object, nullptr)
                               : call("__enter__");
 }
 
-PyObject* LockBelow::exit(PyObject* args) const {
+PyObject* ConditionLock::exit(PyObject* args) const {
   if (kind == Kind::rlock) return rlock_release(object, nullptr);
   if (kind == Kind::lock) return lock_release(object, nullptr);
   PyObject* const function = PyObject_GetAttrString(object, "__exit__");
@@ -150,17 +151,19 @@ PyObject* LockBelow::exit(PyObject* args) const {
   return result;
 }
 
-PyObject* LockBelow::acquire(PyObject* args, PyObject* kwargs) const {
+PyObject* ConditionLock::acquire(PyObject* args, PyObject* kwargs) const {
   PyObject* const function = PyObject_GetAttrString(object, "acquire");
   PyObject* const result = function == nullptr ? nullptr : PyObject_Call(function, args, kwargs);
   Py_XDECREF(function);
   return result;
 }
 
-PyObject* LockBelow::release_save() const { return call(has(object, "_release_save") ? "_release_save" : "release"); }
+PyObject* ConditionLock::release_save() const {
+  return call(has(object, "_release_save") ? "_release_save" : "release");
+}
 
-PyObject* LockBelow::acquire_restore(PyObject* saved) const {
-  // In parentheses: a tuple is one argument.
+PyObject* ConditionLock::acquire_restore(PyObject* saved) const {
+  // The parentheses keep a tuple together as one argument.
   if (has(object, "_acquire_restore")) return PyObject_CallMethod(object, "_acquire_restore", "(O)", saved);
   return call("acquire");
 }
