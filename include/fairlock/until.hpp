@@ -11,6 +11,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include <fairlock/platform/platform.hpp>
 
@@ -19,51 +20,62 @@ inline namespace v0 {
 
 inline constexpr std::uint64_t never = ~std::uint64_t{0};
 
-// What a wait asks the Until of its caller:
+// The time when a wait ends, and whether to end it now:
 //
-//   deadline()                 the latest time at which the wait ends
-//   interrupted()              whether the wait ends now. Called before every sleep, after every wake-up and while the
-//                              thread steps aside, so a front end may do its own work here, such as handling a signal.
-//                              It must not throw: store the exception, and throw it after the wait
-//   sleeping_on(gate, unpark)  the thread is about to sleep on `gate`, and unpark(gate) wakes it; null: the thread is
-//                              awake again
-//   next_look()                the latest time at which a sleeping thread must wake up and call interrupted() again,
-//                              even if no other thread wakes it. Called before every sleep. Unless the wait is
-//                              interrupted, the thread then sleeps on, and keeps its place in line. `never` if every
-//                              interruption wakes the thread
-//   may_step_aside()           whether the thread may step aside between looks (waiting/yield_before_park.hpp); false if only a
-//                              sleep notices the signal that is to end the wait
-//   counted(now)               whether a line of permits counts the thread as one of those that have a permit or will
-//                              get one. If a counted thread vanishes in a fork (platform/fork.hpp), its permit has no owner
-using Unpark = void (*)(const void*);
-
+//   deadline()      the latest time at which the wait ends
+//   interrupted()   whether the wait ends now. Called before every sleep, after every wake-up and between yields, so a
+//                   front end may do its own work here, such as handling a signal. It must not throw: store the
+//                   exception, and throw it after the wait
 template <class U>
-concept Until = requires(const U& until, const void* gate, Unpark unpark) {
+concept Until = requires(const U& until) {
   { until.deadline() } -> std::same_as<std::uint64_t>;
   { until.interrupted() } -> std::same_as<bool>;
-  until.sleeping_on(gate, unpark);
-  { until.next_look() } -> std::same_as<std::uint64_t>;
-  { until.may_step_aside() } -> std::same_as<bool>;
-  until.counted(true);
 };
+
+// Wakes the thread that is parked on the word at this address. The word itself may be gone.
+using Unpark = void (*)(const void*);
+
+// What a front end may learn about a wait, or decide during it. Nothing by default: a front end that needs a hook
+// derives its observer from this struct, hides the member, and returns the observer from `observer()` of its Until.
+//
+//   before_park(word, unpark)   the thread is about to sleep on `word`, and unpark(word) wakes it
+//   after_park()                the thread is awake again
+//   next_check()                the latest time at which a sleeping thread must wake up and call interrupted() again,
+//                               even if no other thread wakes it. Called before every sleep. Unless the wait is
+//                               interrupted, the thread then sleeps on, and keeps its place in line. `never` if every
+//                               interruption wakes the thread
+//   may_yield()                 whether the thread may yield between looks (waiting/yield_before_park.hpp); false if
+//                               only a sleep notices the signal that is to end the wait
+//   claims_permit(claims)       whether a line of permits counts the thread among those that have a permit or will get
+//                               one. If such a thread vanishes in a fork (platform/fork.hpp), its permit has no owner
+struct WaitObserver {
+  static constexpr void before_park(const void*, Unpark) {}
+  static constexpr void after_park() {}
+  static constexpr std::uint64_t next_check() { return never; }
+  static constexpr bool may_yield() { return true; }
+  static constexpr void claims_permit(bool) {}
+};
+
+template <Until U>
+constexpr decltype(auto) observer_of(const U& until) {
+  if constexpr (requires { until.observer(); }) {
+    static_assert(std::derived_from<std::remove_cvref_t<decltype(until.observer())>, WaitObserver>,
+                  "derive the observer from WaitObserver, which has a default for every hook");
+    return until.observer();
+  } else {
+    return WaitObserver{};
+  }
+}
 
 struct Forever {
   static constexpr std::uint64_t deadline() { return never; }
   static constexpr bool interrupted() { return false; }
-  static constexpr void sleeping_on(const void*, Unpark) {}
-  static constexpr std::uint64_t next_look() { return never; }
-  static constexpr bool may_step_aside() { return true; }
-  static constexpr void counted(bool) {}
 };
 
 struct Deadline {
   std::uint64_t at;
   std::uint64_t deadline() const { return at; }
   static constexpr bool interrupted() { return false; }
-  static constexpr void sleeping_on(const void*, Unpark) {}
-  static constexpr std::uint64_t next_look() { return never; }
-  static constexpr bool may_step_aside() { return true; }
-  static constexpr void counted(bool) {}
 };
 
 // So long from now, by the steady clock. Negative: it has passed. Too long to count: never.
@@ -91,7 +103,7 @@ Deadline deadline_at(const std::chrono::time_point<Clock, Duration>& when) {
 // The way to call one waiting thread back. It stays raised until it is lowered. One wait at a time may be called off
 // with it, and it must live until raise() has returned.
 template <Platform P>
-class Interrupt {
+class Interrupt : public WaitObserver {
  public:
   void raise() {
     raised_.exchange(1, order::acq_rel);
@@ -107,11 +119,11 @@ class Interrupt {
   void lower() { raised_.store(0, order::relaxed); }
   bool raised() const { return raised_.load(order::acquire) != 0; }
 
-  void sleeping_on(const void* gate, Unpark unpark) {
-    if (gate != nullptr) unpark_.store(reinterpret_cast<std::uintptr_t>(unpark), order::relaxed);
-    gate_.exchange(const_cast<void*>(gate), order::acq_rel);
-    P::fence_after_rmw();
+  void before_park(const void* gate, Unpark unpark) {
+    unpark_.store(reinterpret_cast<std::uintptr_t>(unpark), order::relaxed);
+    set_gate(const_cast<void*>(gate));
   }
+  void after_park() { set_gate(nullptr); }
 
   template <class V>
   void fields(V&& visit) const {
@@ -121,6 +133,11 @@ class Interrupt {
   }
 
  private:
+  void set_gate(void* gate) {
+    gate_.exchange(gate, order::acq_rel);
+    P::fence_after_rmw();
+  }
+
   typename P::template atomic<std::uint32_t> raised_;
   typename P::template atomic<void*> gate_;
   // How the waiter sleeps: its lock may have another policy than ours.
@@ -133,10 +150,7 @@ struct Interruptible {
   std::uint64_t at = never;
   std::uint64_t deadline() const { return at; }
   bool interrupted() const { return interrupt.raised(); }
-  void sleeping_on(const void* gate, Unpark unpark) const { interrupt.sleeping_on(gate, unpark); }
-  static constexpr std::uint64_t next_look() { return never; }
-  static constexpr bool may_step_aside() { return true; }
-  static constexpr void counted(bool) {}
+  Interrupt<P>& observer() const { return interrupt; }
 };
 
 }  // namespace v0

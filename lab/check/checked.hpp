@@ -271,10 +271,6 @@ struct Checked : CheckedMemory {
     static constexpr bool stays_in_line = true;
     static constexpr std::uint64_t deadline() { return 1; }
     static constexpr bool interrupted() { return false; }
-    static constexpr void sleeping_on(const void*, Unpark) {}
-    static constexpr std::uint64_t next_look() { return never; }
-    static constexpr bool may_step_aside() { return true; }
-    static constexpr void counted(bool) {}
   };
   template <Until U>
   static Patience patience(const U&, std::uint64_t) {
@@ -305,14 +301,15 @@ struct Checked : CheckedMemory {
 
   template <class A, Until U>
   static bool park(const A& word, std::uint64_t value, const U& until) {
-    until.sleeping_on(&word, &unpark);
+    auto&& observer = observer_of(until);
+    observer.before_park(&word, &unpark);
     bool in_time = !until.interrupted();
     if (in_time) {
       const unsigned operand = stays_in_line<U> ? 2u : until.deadline() != never;
       word.perform({.kind = Kind::park, .operand = operand, .expected = value});
       in_time = !World::current().gave_up();
     }
-    until.sleeping_on(nullptr, nullptr);
+    observer.after_park();
     return in_time && !until.interrupted();
   }
   static void unpark(const void* word) {
@@ -368,7 +365,7 @@ struct CheckedStepAside : Checked {
 
   template <class C, Until U>
   static bool satisfied_soon(const void*, const C& satisfied, const U& until) {
-    return satisfied() || (until.may_step_aside() && !until.interrupted() && satisfied());
+    return satisfied() || (observer_of(until).may_yield() && !until.interrupted() && satisfied());
   }
 };
 using CheckedStepAsideThenSleep = Sleeping<CheckedStepAside>;

@@ -82,7 +82,7 @@ class Deferred {
   int before_;
 };
 
-class Wait {
+class Wait : public WaitObserver {
  public:
   struct How {
     clockid_t clock = CLOCK_MONOTONIC;
@@ -107,10 +107,8 @@ class Wait {
     return cancelled_ || signalled_;
   }
 
-  static constexpr void sleeping_on(const void*, Unpark) {}
-  static constexpr std::uint64_t next_look() { return never; }
-  bool may_step_aside() const { return !how_.by_signals; }
-  static constexpr void counted(bool) {}
+  bool may_yield() const { return !how_.by_signals; }
+  const Wait& observer() const { return *this; }
 
   // False: it is too late. `sooner`: at that time of the monotonic clock at the latest.
   bool sleep(const std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t sooner) const {

@@ -56,8 +56,8 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
   Wait wait(reinterpret_cast<PyObject*>(self), patience.interpreter());
   const bool acquired = wait_detached(self, *slow, patience, wait);
   if (!patience.attach()) return acquired ? Outcome::acquired : Outcome::timed_out;
-  if (acquired) {             // it came while a handler raised
-    patience.counted(false);  // first: the child of a fork in between must not find the permit twice
+  if (acquired) {                   // it came while a handler raised
+    patience.claims_permit(false);  // first: the child of a fork in between must not find the permit twice
     algorithm.release(self->state, 1);
   }
   return Outcome::error;
@@ -70,7 +70,7 @@ bool wait_detached(Primitive* self, Slow& slow, Patience& patience, Wait& wait) 
     bool came;
     do came = self->algorithm->acquire(self->state, patience);
     while (!came && patience.to_be_continued());
-    patience.counted(came);
+    patience.claims_permit(came);
     return came;
   });
 }

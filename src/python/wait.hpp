@@ -30,7 +30,7 @@ enum class Handlers { in_line, out_of_line };
 // does not, and neither does a signal that another thread receives. So the main thread sleeps in slices, and checks
 // between two slices whether a handler is due. This check is one load: the thread stays detached, and keeps its place
 // in line. Other threads sleep undisturbed.
-class Patience {
+class Patience : public WaitObserver {
  public:
   explicit Patience(std::uint64_t deadline, Handlers handlers = Handlers::in_line)
       : deadline_(deadline),
@@ -73,7 +73,7 @@ class Patience {
     return raised_ && !unconditional_;
   }
 
-  std::uint64_t next_look() const {
+  std::uint64_t next_check() const {
     if (!handles_signals_) return never;
     ignore_flag_ = false;
     return steady_now() + slice;
@@ -87,16 +87,18 @@ class Patience {
   }
 
   // A sleep that a signal ended leaves EINTR in errno.
-  void sleeping_on(const void* gate, Unpark) const {
-    if (gate != nullptr) sleeps_ = true, errno = 0;
-    else if (handles_signals_ && errno == EINTR) signalled_ = true;
+  void before_park(const void*, Unpark) const { sleeps_ = true, errno = 0; }
+  void after_park() const {
+    if (handles_signals_ && errno == EINTR) signalled_ = true;
   }
 
-  bool may_step_aside() const { return !handles_signals_; }
+  bool may_yield() const { return !handles_signals_; }
 
-  void counted(bool now) const {
-    if (wait_ != nullptr) wait_->counted.store(now, std::memory_order_relaxed);
+  void claims_permit(bool claims) const {
+    if (wait_ != nullptr) wait_->counted.store(claims, std::memory_order_relaxed);
   }
+
+  const Patience& observer() const { return *this; }
 
  private:
   static constexpr std::uint64_t slice = 20'000'000;  // nanoseconds

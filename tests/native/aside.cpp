@@ -119,7 +119,7 @@ void a_step_that_is_dear() {
 }
 
 // A short wait that sees whether it stepped aside: between two steps it has a place.
-struct Asked {
+struct Asked : WaitObserver {
   bool may_step;
   std::uint64_t at = steady_now() + 10'000'000;
   mutable bool stepped = false;
@@ -128,10 +128,8 @@ struct Asked {
     for (auto& place : process_steps.taken_until) stepped |= place.load(relaxed) != 0;
     return false;
   }
-  static constexpr void sleeping_on(const void*, Unpark) {}
-  static constexpr std::uint64_t next_look() { return never; }
-  bool may_step_aside() const { return may_step; }
-  static constexpr void counted(bool) {}
+  bool may_yield() const { return may_step; }
+  const Asked& observer() const { return *this; }
 };
 
 void waits_that_may_and_may_not() {
@@ -140,12 +138,12 @@ void waits_that_may_and_may_not() {
   const auto held = lock.acquire();
   for (unsigned rounds = 0;; ++rounds) {  // a step that was dear was the last one
     process_steps.dear_until.store(0, relaxed);
-    const Asked may{true};
+    const Asked may{{}, true};
     CHECK(!lock.acquire_until(may));
     if (may.stepped) break;
     if (!CHECK(rounds < 1000)) break;
   }
-  const Asked may_not{false};
+  const Asked may_not{{}, false};
   CHECK(!lock.acquire_until(may_not));
   CHECK(!may_not.stepped);
   lock.release(held);

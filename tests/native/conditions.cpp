@@ -228,10 +228,6 @@ void gone_at_once(unsigned rounds) {
 struct Throwing {
   static constexpr std::uint64_t deadline() { return never; }
   static bool interrupted() { throw std::runtime_error("enough"); }
-  static void sleeping_on(const void*, Unpark) {}
-  static std::uint64_t next_look() { return never; }
-  static bool may_step_aside() { return true; }
-  static void counted(bool) {}
 };
 
 template <class C>

@@ -155,18 +155,16 @@ void full_table() {
 }
 
 // Until it was counted.
-struct Seen {
+struct Seen : WaitObserver {
   std::uint64_t at = never;
   mutable bool ever = false, now = false;
   std::uint64_t deadline() const { return at; }
   bool interrupted() const { return ever; }
-  static constexpr void sleeping_on(const void*, Unpark) {}
-  static constexpr std::uint64_t next_look() { return never; }
-  static constexpr bool may_step_aside() { return true; }
-  void counted(bool is) const {
-    now = is;
-    ever |= is;
+  void claims_permit(bool claims) const {
+    now = claims;
+    ever |= claims;
   }
+  const Seen& observer() const { return *this; }
 };
 
 template <class Waiting>
@@ -178,7 +176,7 @@ void counted_in_line_but_not_at_the_door() {
   CHECK(!semaphore.acquire_until(in_line));
   CHECK(in_line.ever && !in_line.now);
   CHECK(Left<P>::reserve_unless([] { return false; }, Forever{}));
-  const Seen at_the_door{steady_now() + 5'000'000};
+  const Seen at_the_door{.at = steady_now() + 5'000'000};
   CHECK(!semaphore.acquire_until(at_the_door));
   CHECK(!at_the_door.ever);
   Left<P>::give_up_reservation();
@@ -199,7 +197,7 @@ void counted_in_a_fair_line() {
     }
   };
   Semaphore semaphore(0);
-  const Seen in_vain{steady_now() + 5'000'000};
+  const Seen in_vain{.at = steady_now() + 5'000'000};
   CHECK(!semaphore.acquire_until(in_vain));
   CHECK(!in_vain.ever);
   const Giving given{{}, semaphore};
@@ -209,16 +207,15 @@ void counted_in_a_fair_line() {
 }
 
 // A wait that calls interrupted() every millisecond while it sleeps, and ends after `max_looks` calls.
-struct PeriodicLook {
+struct PeriodicLook : WaitObserver {
   unsigned max_looks = ~0u;
   std::uint64_t at = never;
   mutable std::atomic<unsigned> looks{0};
   std::uint64_t deadline() const { return at; }
   bool interrupted() const { return looks.fetch_add(1) >= max_looks; }
-  static constexpr void sleeping_on(const void*, Unpark) {}
-  static std::uint64_t next_look() { return steady_now() + 1'000'000; }
-  static constexpr bool may_step_aside() { return false; }
-  static constexpr void counted(bool) {}
+  static std::uint64_t next_check() { return steady_now() + 1'000'000; }
+  static constexpr bool may_yield() { return false; }
+  const PeriodicLook& observer() const { return *this; }
 };
 
 // A waiter that wakes up only to look has not timed out, and keeps its place in line.
@@ -227,7 +224,7 @@ void looks_between_sleeps(const char* name) {
   check::step(name);
   L lock;
   lock.lock();
-  const PeriodicLook until_interrupted{20};
+  const PeriodicLook until_interrupted{.max_looks = 20};
   CHECK(!lock.lock_until(until_interrupted));
 
   const PeriodicLook until_late{.at = steady_now() + 30'000'000};

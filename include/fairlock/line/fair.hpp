@@ -245,7 +245,7 @@ class FairLine {
         if (patient && saturated(*now) && open(*now) && in_use(*now)) continue;
         const Word next = ((*now - one_permit) & ~borrowed) | editing;
         if (!word_.cas(*now, next, order::acquire)) continue;
-        until.counted(true);  // not only on return: there may be a thread to wake first
+        observer_of(until).claims_permit(true);  // not only on return: there may be a thread to wake first
         lead(Ring<Element>::remove(&mine, mine));
         done_editing(next, true);
         return true;
@@ -268,7 +268,7 @@ class FairLine {
       if (!now || saturated(*now) || head() == &mine) return false;
       const Word next = (*now - one_permit) | editing;
       if (!word_.cas(*now, next, order::acquire)) continue;
-      until.counted(true);
+      observer_of(until).claims_permit(true);
       Element* const first = head();
       lead(Ring<Element>::remove(first, mine));
       done_editing(next, first == &mine);

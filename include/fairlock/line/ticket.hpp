@@ -88,9 +88,9 @@ class TicketLine {
     bool entered = false;
     if (!Leavers::reserve_unless([&] { return entered = try_arrive(); }, until)) return entered;
     const auto mine = come_back_or_arrive();
-    until.counted(true);
+    observer_of(until).claims_permit(true);
     if (!wait(mine)) {
-      until.counted(false);
+      observer_of(until).claims_permit(false);
       if (!leave(mine, release_one)) return false;
     }
     Leavers::give_up_reservation();

@@ -389,7 +389,7 @@ struct NativeWaiting : NativeMemory<O> {
   static bool satisfied_soon(const void* lock, const C& satisfied, const U& until) {
     auto& histories = NativeMemory<O>::template local<Histories>();
     if (spin_until(satisfied, looks, histories.looking.of(lock), [] { return rest(), true; })) return true;
-    if (!until.may_step_aside()) return false;
+    if (!observer_of(until).may_yield()) return false;
     Aside aside;
     return spin_until(satisfied, W::steps, histories.stepping.of(lock),
                       [&] { return !until.interrupted() && aside.step(until.deadline()); });
@@ -430,9 +430,10 @@ struct NativeWaiting : NativeMemory<O> {
 
   template <class A, Until U>
   static bool park(const A& word, std::uint64_t value, const U& until) {
-    until.sleeping_on(&word, &W::Parking::unpark);
+    auto&& observer = observer_of(until);
+    observer.before_park(&word, &W::Parking::unpark);
     const bool in_time = !until.interrupted() && sleep(low_half(word.word()), static_cast<std::uint32_t>(value), until);
-    until.sleeping_on(nullptr, nullptr);
+    observer.after_park();
     return in_time && !until.interrupted();
   }
   static void unpark(const void* word) { W::Parking::unpark(word); }
@@ -455,10 +456,7 @@ struct NativeWaiting : NativeMemory<O> {
     std::uint64_t at;
     std::uint64_t deadline() const { return at < until.deadline() ? at : until.deadline(); }
     bool interrupted() const { return until.interrupted(); }
-    void sleeping_on(const void* gate, Unpark unpark) const { until.sleeping_on(gate, unpark); }
-    std::uint64_t next_look() const { return until.next_look(); }
-    bool may_step_aside() const { return until.may_step_aside(); }
-    void counted(bool now) const { until.counted(now); }
+    decltype(auto) observer() const { return observer_of(until); }
   };
   template <Until U>
   static Sooner<U> soon(const U& until) {
@@ -474,9 +472,9 @@ struct NativeWaiting : NativeMemory<O> {
   template <Until U>
   static bool sleep(const std::atomic<std::uint32_t>& word, std::uint32_t value, const U& until) {
     for (;;) {
-      const auto deadline = until.deadline(), look = until.next_look();
-      if (deadline <= look) return W::Parking::park(word, value, deadline);
-      if (W::Parking::park(word, value, look)) return true;
+      const auto deadline = until.deadline(), check = observer_of(until).next_check();
+      if (deadline <= check) return W::Parking::park(word, value, deadline);
+      if (W::Parking::park(word, value, check)) return true;
       if (until.interrupted()) return false;
     }
   }
