@@ -74,7 +74,7 @@ def test_the_example_needs_only_the_installed_headers(tmp_path: Path, source: st
     run("cmake", "-S", ROOT / "examples" / "cpp", "-B", build, f"-DCMAKE_PREFIX_PATH={where}")
     run("cmake", "--build", build)
     assert run(build / "counter") == "counted to 200000"
-    assert len((ROOT / "examples" / "cpp" / "main.cpp").read_text().splitlines()) <= 15
+    assert len((ROOT / "examples" / "cpp" / "main.cpp").read_text().splitlines()) <= 20
 
 
 # --- the wheel ---
