@@ -1,110 +1,131 @@
 # SPDX-License-Identifier: Apache-2.0
-# Everything happens in a virtual environment of the project's own. Needed on the machine: Python 3.11
-# or newer with venv and pip, make, and a C++20 compiler; the rest (cmake and ninja too) comes from pip.
+# Each target sets up what it needs in a virtual environment of its own. The machine needs git, make, a C++20 compiler,
+# and Python 3.11 or newer with venv and pip. Everything else comes from pip, cmake and ninja too.
 #
-#   make test ARGS="-k twa"                            arguments for pytest, fairlock bench short or fairlock check
-#   make test WORKERS=0 ARGS=--pdb                     one test after the other, and not two files at a time
-#   make test PYTHON=python3.13 VENV=.venv-3.13        another Python, beside the first
-#   make test FAIRLOCK_NO_SYSTEM_PACKAGES=1            never call apt-get
+#   make test ARGS="-k twa"                        pass arguments on, here to pytest
+#   make test WORKERS=0 ARGS=--pdb                 run one test at a time
+#   make test PYTHON=python3.13 VENV=.venv-3.13    use another Python, beside the first
+#   make test FAIRLOCK_NO_SYSTEM_PACKAGES=1        never call apt-get
 
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
-WORKERS ?= 2
+WORKERS ?= 4
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-# Without isolation: the environment has the tools of the build, and pip need not install them for each one.
-INSTALL = $(RUN) $(PIP) install --quiet --no-build-isolation --no-deps
-# The tools of the environment first, so that tests and benchmarks find its cmake and ninja.
+# Tests, benchmarks and builds find the cmake and ninja of the environment first.
 RUN := PATH="$(abspath $(BIN)):$$PATH"
+# Builds use the tools of the environment. In isolation, pip would install them again for each build.
+INSTALL := $(RUN) $(PIP) install --quiet --no-build-isolation --no-deps
+# More workers than processors: many tests wait. Workers share what tests build (tests/conftest.py).
+PYTEST := $(RUN) $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
-# Many tests wait, or keep one processor busy. A file's tests stay together: what they build is built once.
-PYTEST = $(RUN) $(BIN)/pytest -n $(WORKERS) --dist loadfile
-
+# A compiler cache, where there is one, saves most of a build in a new clone.
+ifneq ($(shell command -v ccache),)
+export CMAKE_C_COMPILER_LAUNCHER ?= ccache
+export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
+export CCACHE_NOHASHDIR ?= 1
+endif
 export FAIRLOCK_NO_SYSTEM_PACKAGES
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-python test-preload bench check docs soak lint clean system-packages
+.PHONY: help build test test-all test-python test-preload bench check docs soak lint format wheels clean
+.PHONY: packages-bench packages-test packages-all packages-preload
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-build: $(VENV)/tools.stamp ## build the package and install it in the virtual environment
-	@echo "building fairlock"
-	@$(INSTALL) .
-	@echo "building the lab"
-	@$(INSTALL) --config-settings=cmake.define.FAIRLOCK_CHECKER=ON ./lab
+# --- build and run ---
 
-test: system-packages build $(VENV)/lab.stamp $(VENV)/docs.stamp $(VENV)/release.stamp ## set everything up and run all tests
-	@$(PYTEST) $(ARGS)
+# Build in parallel: each of the two ends with a file that keeps only one processor busy.
+define INSTALL_BOTH
+@echo "building fairlock and the lab"
+@{ $(INSTALL) $(1) . & product=$$!; $(INSTALL) $(2) ./lab; lab=$$?; wait $$product && exit $$lab; }
+endef
 
-test-python: $(VENV)/tools.stamp ## build and test the Python types alone (PYTHON=python3.x VENV=.venv-3.x for another Python)
-	@echo "building fairlock"
-	@$(INSTALL) .
-	@$(PYTEST) tests/python $(ARGS)
+build: $(VENV)/build.stamp $(VENV)/lab.stamp ## build fairlock and the lab, and install both in .venv
+	$(call INSTALL_BOTH,,--config-settings=cmake.define.FAIRLOCK_CHECKER=ON)
 
-test-preload: build $(VENV)/lab.stamp ## set up the programs too, and run all tests of `fairlock run`, on real programs for half an hour
-	@tools/system-packages preload || true
-	@$(RUN) $(BIN)/pytest -m "" tests/preload $(ARGS)
+# This is often the first command on a new machine, so it builds only what it runs. What is built already stays.
+built = $(if $(wildcard $(VENV)/lib/python*/site-packages/$(1)),ON,OFF)
 
-# On a fresh machine this is the first that people try: it builds only what it needs. A checker that was built stays.
-with_checker = $(if $(wildcard $(VENV)/lib/python*/site-packages/fairlock_lab/_native.*.so),ON,OFF)
-
-bench: $(VENV)/build.stamp $(VENV)/lab.stamp ## set up what it takes, and find out which lock is best on this machine
-	@tools/system-packages bench || true
-	@echo "building fairlock"
-	@$(INSTALL) .
-	@$(INSTALL) --config-settings=cmake.define.FAIRLOCK_CHECKER=$(with_checker) ./lab
+bench: packages-bench $(VENV)/build.stamp $(VENV)/lab.stamp ## find out which lock is best on this machine
+	$(call INSTALL_BOTH,--config-settings=cmake.define.FAIRLOCK_PRELOAD=$(call built,fairlock/preload),\
+	    --config-settings=cmake.define.FAIRLOCK_CHECKER=$(call built,fairlock_lab/_native.*.so))
 	@$(RUN) $(BIN)/fairlock bench short $(ARGS)
 
-check: build ## explore every lock with the model checker (fairlock check)
+check: build ## check every lock with the model checker
 	@$(BIN)/fairlock check $(ARGS)
 
 docs: build $(VENV)/docs.stamp ## build the documentation: build/docs/index.html
 	@$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --fresh-env docs build/docs $(ARGS)
 	@echo "build/docs/index.html"
 
-soak: $(VENV)/tools.stamp ## every lock under every policy with random timeouts and interrupts, for two hours (ARGS=SECONDS)
-	@$(RUN) cmake -S . -B build/soak -G Ninja -DCMAKE_BUILD_TYPE=Release -DFAIRLOCK_TESTS=ON -DFAIRLOCK_PYTHON=OFF -DFAIRLOCK_INSTALL=OFF > /dev/null
+# --- test ---
+
+TEST_TOOLS := $(VENV)/test.stamp $(VENV)/docs.stamp $(VENV)/lint.stamp $(VENV)/release.stamp
+
+test: packages-test build $(TEST_TOOLS) ## run the tests, in at most 10 minutes
+	@$(PYTEST) $(ARGS)
+
+test-all: packages-all build $(TEST_TOOLS) $(VENV)/exhaustive.stamp ## run all tests, in at most 45 minutes
+	@$(PYTEST) -m "not preload" $(ARGS)
+
+test-python: $(VENV)/build.stamp $(VENV)/test.stamp ## build and test only the Python types
+	@echo "building fairlock"
+	@$(INSTALL) .
+	@$(PYTEST) -m "" tests/python $(ARGS)
+
+test-preload: packages-preload build $(VENV)/test.stamp ## test `fairlock run` with real programs, for half an hour
+	@$(RUN) $(BIN)/pytest -m "" tests/preload $(ARGS)
+
+soak: $(VENV)/build.stamp ## stress every lock under every policy for two hours (ARGS=SECONDS)
+	@$(RUN) cmake -S . -B build/soak -G Ninja -DCMAKE_BUILD_TYPE=Release -DFAIRLOCK_TESTS=ON -DFAIRLOCK_PYTHON=OFF \
+	    -DFAIRLOCK_INSTALL=OFF > /dev/null
 	@$(RUN) cmake --build build/soak --target fairlock_soak > /dev/null
 	@build/soak/tests/soak/fairlock_soak $(ARGS)
 
-lint: $(VENV)/tools.stamp $(VENV)/docs.stamp ## check style and types of the Python code (ruff, mypy --strict)
-	@$(BIN)/ruff check .
-	@$(BIN)/mypy
+# --- check and release ---
 
-clean: ## remove the virtual environment and everything that was built
+LINT_TOOLS := $(VENV)/lint.stamp $(VENV)/lab.stamp $(VENV)/docs.stamp
+
+lint: $(LINT_TOOLS) ## check formatting, style, types, spelling, licences and sizes
+	@$(RUN) tools/lint
+
+format: $(LINT_TOOLS) ## format the C++ and Python code
+	@$(RUN) tools/lint --format
+
+wheels: $(VENV)/build.stamp $(VENV)/release.stamp ## build, repair and test a wheel for each Python here: dist/
+	@$(RUN) $(BIN)/python tools/build_wheels.py $(ARGS)
+
+clean: ## remove .venv and everything that was built
 	rm -rf build build-* dist $(VENV) .pytest_cache .mypy_cache .ruff_cache
 	find docs examples fairlock lab tests tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
-system-packages:
-	@tools/system-packages || true
+# --- what the targets need ---
+
+# Before the build, which looks for libraries to compare with.
+packages-bench packages-test packages-all packages-preload: packages-%:
+	@tools/system-packages $*
 
 $(VENV)/bin/python:
 	@echo "creating $(VENV)"
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fairlock needs Python 3.11 or newer; choose one with: make PYTHON=python3.x")'
-	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "could not create $(VENV) (on Debian: apt install python3-venv)" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+	    "fairlock needs Python 3.11 or newer; choose one with: make PYTHON=python3.x")'
+	@$(PYTHON) -m venv $(VENV) || \
+	    { rm -rf $(VENV); echo "could not create $(VENV) (on Debian: apt install python3-venv)" >&2; exit 1; }
 
-# What the build and the tests need is listed in pyproject.toml, and only there.
+# pyproject.toml alone lists what each target needs, in groups.
 define REQUIREMENTS
 import sys, tomllib
 print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"][sys.argv[1]], sep="\n")
 endef
 export REQUIREMENTS
 
-$(VENV)/build.stamp: pyproject.toml | $(VENV)/bin/python
-	@echo "installing the tools of the build in $(VENV)"
-	@$(BIN)/python -c "$$REQUIREMENTS" build > $(VENV)/build.txt
-	@$(PIP) install --quiet -r $(VENV)/build.txt
-	@touch $@
-
-$(VENV)/tools.stamp: $(VENV)/build.stamp $(VENV)/dev.stamp
-	@touch $@
-
-# The same for the optional dependencies, which not every command needs.
-$(VENV)/dev.stamp $(VENV)/lab.stamp $(VENV)/docs.stamp $(VENV)/release.stamp: $(VENV)/%.stamp: pyproject.toml | $(VENV)/build.stamp
-	@echo "installing the tools of '$*' in $(VENV)"
+# Without bytecode, which Python makes for the modules that it imports: most of the rest is never used.
+$(VENV)/%.stamp: pyproject.toml | $(VENV)/bin/python
+	@echo "installing the $* tools in $(VENV)"
 	@$(BIN)/python -c "$$REQUIREMENTS" $* > $(VENV)/$*.txt
-	@$(PIP) install --quiet -r $(VENV)/$*.txt
+	@$(PIP) install --quiet --no-compile -r $(VENV)/$*.txt
 	@touch $@

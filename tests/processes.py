@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run other processes from tests. A test that gives up on a process reports what that process was doing.
+"""Run other processes from tests. If a process does not end in time, the test fails and reports what it was doing.
 
 Every test that waits for another process uses this module: `run` for a whole program, `start` for a program that the
 test talks to, and `watched` for a process that the test has forked.
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 60.0  # seconds, unless a test gives its own limit
+TIMEOUT = 60.0  # seconds, unless a test gives its own
 
 Result = subprocess.CompletedProcess[str]
 Word = str | bytes | Path
@@ -31,7 +31,7 @@ class Process(subprocess.Popen[str]):
     """A process that remembers the output that `communicate` returned."""
 
     output: tuple[str | None, str | None] = (None, None)
-    limit: float | None = None  # seconds, because an orphan outside the tree may keep a pipe open
+    limit: float | None = None  # seconds: an orphan outside the tree may keep a pipe open
 
     def communicate(self, input: str | None = None, timeout: float | None = None) -> tuple[str, str]:
         self.output = super().communicate(input, timeout or self.limit)
@@ -43,9 +43,9 @@ class Process(subprocess.Popen[str]):
 
 
 def run(
-    command: Sequence[Word], timeout: float = PATIENCE, input: str | None = None, check: bool = False, **settings: Any
+    command: Sequence[Word], timeout: float = TIMEOUT, input: str | None = None, check: bool = False, **settings: Any
 ) -> Result:
-    """Run a program to its end and capture its output as text, unless the settings of `Popen` say otherwise."""
+    """Run a program to its end and capture its output as text. `settings` are those of `Popen`."""
     if input is not None:
         settings["stdin"] = subprocess.PIPE
     with start(command, timeout, **settings) as process:
@@ -56,7 +56,7 @@ def run(
 
 
 @contextlib.contextmanager
-def start(command: Sequence[Word], timeout: float = PATIENCE, **settings: Any) -> Iterator[Process]:
+def start(command: Sequence[Word], timeout: float = TIMEOUT, **settings: Any) -> Iterator[Process]:
     """Start a program, yield its process, and wait for its end. If the test fails meanwhile, kill the program."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     process = Process(command, **{"text": True, "errors": "replace", **pipes, **settings})
@@ -71,7 +71,7 @@ def start(command: Sequence[Word], timeout: float = PATIENCE, **settings: Any) -
 
 
 @contextlib.contextmanager
-def watched(pid: int, timeout: float = PATIENCE, output: Callable[[], str] = str) -> Iterator[None]:
+def watched(pid: int, timeout: float = TIMEOUT, output: Callable[[], str] = str) -> Iterator[None]:
     """Let the body wait at most `timeout` seconds for a child. Then kill the child and its descendants, and fail.
 
     The body reaps the child. It needs no time limit of its own: the kill ends its waits and its reads.
@@ -79,11 +79,12 @@ def watched(pid: int, timeout: float = PATIENCE, output: Callable[[], str] = str
     reports: list[str] = []
 
     def give_up() -> None:
-        with contextlib.suppress(ChildProcessError):  # the body has reaped the child: its number may be in use again
+        # If the body has reaped the child, its number may be in use again: then waitid raises, and nothing is killed.
+        with contextlib.suppress(ChildProcessError):
             os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            found = tree(pid)
-            reports.append("\n".join(map(describe, found)))
-            kill(found)
+            members = tree(pid)
+            reports.append("\n".join(map(describe, members)))
+            kill(members)
 
     timer = threading.Timer(timeout, give_up)
     timer.daemon = True
@@ -97,7 +98,7 @@ def watched(pid: int, timeout: float = PATIENCE, output: Callable[[], str] = str
             raise HungError(f"no end after {timeout:g} s:\n{reports[0]}\n{output()}".rstrip())
 
 
-def wait(pid: int, timeout: float = PATIENCE) -> int:
+def wait(pid: int, timeout: float = TIMEOUT) -> int:
     """Return the exit status of a child that the test has forked."""
     with watched(pid, timeout):
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -113,18 +114,18 @@ def kill(processes: Iterable[int]) -> None:
 
 
 def tree(pid: int) -> list[int]:
-    """Return a process, its descendants, and every other process of a session that one of these leads."""
-    found = {pid}
+    """Return a process, its descendants, and all processes of the sessions that any of these leads."""
+    members = {pid}
     all_processes = [(int(folder.name), _stat(folder)) for folder in Path("/proc").glob("[0-9]*")]
     before = 0
-    while before != len(found):
-        before = len(found)
-        found |= {one for one, (_, parent, session) in all_processes if parent in found or session in found}
-    return sorted(found)
+    while before != len(members):
+        before = len(members)
+        members |= {one for one, (_, parent, session) in all_processes if parent in members or session in members}
+    return sorted(members)
 
 
 def describe(pid: int) -> str:
-    """Return what a process is doing, as far as /proc shows it."""
+    """Return what a process is doing, as /proc shows it."""
     folder = Path(f"/proc/{pid}")
     command = shlex.join(_read(folder / "cmdline").rstrip("\0").split("\0"))
     lines = [f"process {pid}, child of {_stat(folder)[1]}: {command}"]

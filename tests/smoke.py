@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every wheel is tried with, in an environment that has nothing else: python tests/smoke.py"""
+"""The test of every wheel, in an environment that has nothing else: python tests/smoke.py"""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ gil_enabled = getattr(sys, "_is_gil_enabled", lambda: True)
 before, gil = set(sys.modules), gil_enabled()
 import fairlock  # noqa: E402
 
-strangers = {name.partition(".")[0] for name in set(sys.modules) - before} - sys.stdlib_module_names - {"fairlock"}
-assert not strangers, f"import fairlock also imports {strangers}"
+others = {name.partition(".")[0] for name in set(sys.modules) - before} - sys.stdlib_module_names - {"fairlock"}
+assert not others, f"import fairlock also imports {others}"
 assert "fairlock_lab._native" not in sys.modules, "import fairlock also imports the lab"
-assert gil_enabled() == gil, "import fairlock switched the GIL on"
+assert gil_enabled() == gil, "import fairlock enabled the GIL"
 
 
 def count_under(lock: fairlock.Lock | fairlock.RLock | fairlock.Semaphore) -> int:
@@ -30,7 +30,7 @@ def count_under(lock: fairlock.Lock | fairlock.RLock | fairlock.Semaphore) -> in
         thread.start()
     for thread in threads:
         thread.join(60)
-        assert not thread.is_alive(), f"stuck: {lock!r}, {fairlock._locks.waits()}"
+        assert not thread.is_alive(), f"a thread hangs: {lock!r}, {fairlock._locks.waits()}"
     return total
 
 

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a stranger installs: the types, from sources or as a wheel; headers and CMake config, also without Python."""
+"""What a user installs: the types, headers and `fairlock run`; the lab only on request; headers also without Python."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import sys
 import tarfile
-import venv
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
+import build_wheels
 import processes
 import pytest
+from conftest import Shared
+
+from fairlock import cli
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -26,6 +31,9 @@ def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> st
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout.strip()
+
+
+# --- paths to the headers ---
 
 
 @pytest.mark.parametrize("cwd", [ROOT, Path("/")], ids=["clone", "elsewhere"])
@@ -66,27 +74,134 @@ def test_the_example_needs_only_the_installed_headers(tmp_path: Path, source: st
     run("cmake", "-S", ROOT / "examples" / "cpp", "-B", build, f"-DCMAKE_PREFIX_PATH={where}")
     run("cmake", "--build", build)
     assert run(build / "counter") == "counted to 200000"
-    assert len((ROOT / "examples" / "cpp" / "main.cpp").read_text().splitlines()) <= 15
+    assert len((ROOT / "examples" / "cpp" / "main.cpp").read_text().splitlines()) <= 20
+
+
+# --- the wheel ---
 
 
 @pytest.fixture(scope="module")
-def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if not importlib.util.find_spec("build"):
-        pytest.skip("build is not installed: make test does")
-    folder = tmp_path_factory.mktemp("sdist")
-    run(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", folder, ROOT)
-    (archive,) = folder.glob("fairlock-*.tar.gz")
+def wheel(shared: Shared) -> Path:
+    """The wheel of the product, from the clone: the build that `make test` installed, so nothing is compiled again."""
+    folder = shared.folder("wheel", lambda folder: build_wheels.build(Path(sys.executable), ROOT, folder))
+    (archive,) = folder.glob("fairlock-*.whl")
     return archive
 
 
 @pytest.fixture(scope="module")
-def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of the types, without the lab, which takes long; from the source distribution, as pip would make it."""
-    folder = tmp_path_factory.mktemp("wheel")
-    offline = ["--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
-    settings = ["-C", f"build-dir={folder / 'build'}", "-C", "cmake.define.FAIRLOCK_LAB=OFF"]
-    run(sys.executable, "-m", "pip", "wheel", *offline, *settings, "--wheel-dir", folder, sdist)
-    (archive,) = folder.glob("fairlock-*.whl")
+def product(wheel: Path, shared: Shared) -> Path:
+    """The Python of an environment that has the wheel and nothing else."""
+
+    def fill(folder: Path) -> None:
+        python = Path(sys.executable)
+        build_wheels.install(python, python, wheel, folder / "environment")
+
+    return shared.folder("product", fill) / "environment" / "bin" / "python"
+
+
+def contents(wheel: Path) -> set[str]:
+    """Return the names of the files in a wheel, without those that describe it."""
+    with zipfile.ZipFile(wheel) as archive:
+        return {name for name in archive.namelist() if ".dist-info/" not in name}
+
+
+@pytest.mark.slow
+def test_the_wheel_has_the_types_the_headers_and_fairlock_run_and_nothing_else(wheel: Path) -> None:
+    names = contents(wheel)
+    assert {name.partition("/")[0] for name in names} == {"fairlock"}
+    sources = {path.relative_to(ROOT).as_posix() for path in (ROOT / "fairlock").rglob("*.py")}
+    assert {name for name in names if name.endswith(".py")} == sources
+    headers = {f"fairlock/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / "include").rglob("*.h*")}
+    assert {name for name in names if name.endswith((".h", ".hpp"))} == headers
+    (module,) = (name for name in names if name.endswith(".so") and not name.startswith("fairlock/preload/"))
+    assert module.startswith("fairlock/_locks.")
+    others = {name for name in names if not name.endswith((".py", ".h", ".hpp", ".so", ".cmake"))}
+    assert others == {"fairlock/py.typed", "fairlock/_locks.pyi"}
+
+
+@pytest.mark.slow
+def test_the_wheel_needs_no_other_package(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        lines = archive.read(name).decode().splitlines()
+    assert any("Free Threading" in line for line in lines)
+    assert [line for line in lines if line.startswith("Requires-Dist") and "extra ==" not in line] == []
+
+
+@pytest.mark.slow
+def test_the_wheel_works_where_there_is_no_compiler(product: Path, tmp_path: Path) -> None:
+    assert "works on Python" in build_wheels.smoke_test(product)
+    assert run(product, "-c", "import fairlock; print(fairlock.Lock().algorithm)", cwd=tmp_path) == "fair"
+
+
+@pytest.mark.slow
+def test_a_compiler_on_the_path_of_the_smoke_test_is_found(tmp_path: Path) -> None:
+    (tmp_path / "c++").touch(mode=0o755)
+    with pytest.raises(build_wheels.WheelError, match="a compiler on the path"):
+        build_wheels.smoke_test(tmp_path / "python")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="`fairlock run` is for Linux")
+def test_fairlock_run_works_without_the_lab(product: Path, tmp_path: Path) -> None:
+    program = product.with_name("fairlock")
+    assert run(program, "run", "--lock", "twa", "--", sys.executable, "-c", "print('ran')", cwd=tmp_path) == "ran"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", sorted(cli.LAB_COMMANDS))
+def test_without_the_lab_its_commands_explain_how_to_get_it(product: Path, tmp_path: Path, command: str) -> None:
+    done = processes.run([product.with_name("fairlock"), command], cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"fairlock: fairlock {command} needs the lab: pip install 'fairlock[lab]'")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="manylinux wheels are for Linux")
+def test_the_wheel_can_be_made_manylinux_and_is_small(wheel: Path, tmp_path: Path) -> None:
+    pytest.importorskip("auditwheel", reason="auditwheel is not installed: make test installs it")
+    repaired = build_wheels.repair(wheel, tmp_path)
+    assert "manylinux" in repaired.name or "musllinux" in repaired.name
+    # auditwheel adds no library: the types need only what every Linux of that age has.
+    assert not [name for name in contents(repaired) if ".libs/" in name]
+    build_wheels.check_size(repaired)
+
+
+def test_a_wheel_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    wheel = tmp_path / "fairlock-1-any.whl"
+    wheel.write_bytes(bytes(build_wheels.LARGEST))
+    build_wheels.check_size(wheel)
+    wheel.write_bytes(bytes(build_wheels.LARGEST + 1))
+    with pytest.raises(build_wheels.WheelError, match="at most 2 MB"):
+        build_wheels.check_size(wheel)
+
+
+# --- the lab ---
+
+
+def test_the_lab_adds_its_commands_through_entry_points() -> None:
+    points = metadata.entry_points(group="fairlock.commands")
+    assert {point.name for point in points} == {*cli.LAB_COMMANDS}
+    assert {point.dist.name for point in points if point.dist is not None} == {"fairlock-lab"}
+    for point in points:
+        module = point.load()
+        assert callable(module.add_arguments)
+        assert callable(module.run)
+
+
+# --- the source distribution ---
+
+
+@pytest.fixture(scope="module")
+def sdist(shared: Shared) -> Path:
+    if not importlib.util.find_spec("build"):
+        pytest.skip("build is not installed: make test installs it")
+
+    def fill(folder: Path) -> None:
+        run(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", folder, ROOT)
+
+    (archive,) = shared.folder("sdist", fill).glob("fairlock-*.tar.gz")
     return archive
 
 
@@ -109,30 +224,39 @@ def test_the_sdist_is_complete(sdist: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_wheel_works_where_nothing_else_is(wheel: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        (metadata,) = (
-            archive.read(name).decode() for name in archive.namelist() if name.endswith(".dist-info/METADATA")
-        )
-    assert "Free Threading" in metadata
-    assert [line for line in metadata.splitlines() if line.startswith("Requires-Dist") and "extra ==" not in line] == []
-    venv.create(tmp_path / "venv", with_pip=False)
-    python = tmp_path / "venv" / "bin" / "python"
-    install = ["--disable-pip-version-check", "install", "--no-index", "--quiet"]
-    run(sys.executable, "-m", "pip", "--python", python, *install, wheel)
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    assert "works on Python" in run(python, ROOT / "tests" / "smoke.py", cwd=empty)
-    assert run(python, "-c", "import fairlock; print(fairlock.Lock().algorithm)", cwd=empty) == "fair"
+@pytest.mark.exhaustive
+def test_a_wheel_from_the_sdist_has_the_same_files(sdist: Path, wheel: Path, tmp_path: Path) -> None:
+    """This compiles everything, as `pip install` does from a source distribution."""
+    options = ["-C", f"build-dir={tmp_path / 'build'}"]
+    other = build_wheels.build(Path(sys.executable), sdist, tmp_path, *options)
+    assert contents(other) == contents(wheel)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="manylinux is of Linux")
-def test_the_wheel_can_be_made_manylinux(wheel: Path, tmp_path: Path) -> None:
-    pytest.importorskip("auditwheel", reason="auditwheel is not installed: make test does")
-    run(sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", tmp_path, wheel)
-    (repaired,) = tmp_path.glob("*.whl")
-    assert "manylinux" in repaired.name or "musllinux" in repaired.name
-    # Nothing had to be bundled: the types need only what every Linux of that age has.
-    with zipfile.ZipFile(repaired) as archive:
-        assert not [name for name in archive.namelist() if ".libs/" in name]
+# --- make wheels ---
+
+
+def test_the_pythons_of_this_machine_are_found() -> None:
+    interpreters = build_wheels.all_interpreters()
+    tags = [interpreter.tag for interpreter in interpreters]
+    assert len(tags) == len(set(tags))
+    own = build_wheels.describe(sys.executable)
+    assert own is not None
+    assert own in interpreters
+
+
+@pytest.mark.parametrize("word", ["python2.7", "/no/such/python", "true"])
+def test_make_wheels_refuses_what_is_not_a_supported_python(word: str) -> None:
+    done = processes.run([sys.executable, ROOT / "tools" / "build_wheels.py", word])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert word in done.stderr
+    assert "CPython 3.11 to 3.14" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_python_that_is_broken_is_not_a_choice(tmp_path: Path) -> None:
+    for name, script in (("silent", "exit 0"), ("failing", "exit 1"), ("talking", "echo hello")):
+        python = tmp_path / name
+        python.write_text(f"#!/bin/sh\n{script}\n")
+        python.chmod(0o755)
+        assert build_wheels.describe(python) is None
+    assert build_wheels.describe(shutil.which("sh") or "sh") is None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A test that gives up on another process reports what that process was doing, and leaves no process behind."""
+"""A test whose process does not end in time reports what the process was doing, and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pytest
 TESTS = Path(__file__).parent
 
 
-def test_a_process_that_ends_in_time_gives_its_output() -> None:
+def test_a_process_that_ends_in_time_returns_its_output() -> None:
     done = processes.run(["sh", "-c", "cat; echo oops >&2; exit 3"], input="text")
     assert (done.returncode, done.stdout, done.stderr) == (3, "text", "oops\n")
 
@@ -29,7 +29,7 @@ def test_a_check_that_fails_shows_the_output() -> None:
         processes.run(["sh", "-c", "echo oops >&2; exit 3"], check=True)
 
 
-def test_giving_up_reports_what_the_processes_did_and_kills_them(tmp_path: Path) -> None:
+def test_a_timeout_reports_what_the_processes_did_and_kills_them(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     script = f"trap '' HUP; trap : USR1; echo partial; sleep 1234 & echo $$ $! > {pids}; wait"
     with pytest.raises(processes.HungError) as caught:
@@ -52,7 +52,7 @@ def test_a_blocked_signal_that_is_pending_is_reported() -> None:
         processes.run([sys.executable, "-c", code], timeout=2)
 
 
-def test_a_read_that_never_ends_is_cut_short() -> None:
+def test_a_timeout_ends_a_read() -> None:
     def read() -> None:
         with processes.start(["sleep", "1234"], timeout=0.5) as process:
             assert process.stdout is not None
@@ -102,8 +102,8 @@ WAITS = {
 }
 
 
-def test_no_test_waits_in_another_way() -> None:
-    """Code that a test passes to another Python is a string, and is not checked."""
+def test_every_test_waits_for_processes_through_this_module() -> None:
+    """This does not check code that a test passes to another Python as a string."""
     found = [
         f"{file.relative_to(TESTS)}:{node.lineno}: {ast.unparse(node.func)}"
         for file in sorted(TESTS.rglob("*.py"))
@@ -114,7 +114,7 @@ def test_no_test_waits_in_another_way() -> None:
     assert found == []
 
 
-def test_programs_of_tests_ignore_no_terminating_signal() -> None:
+def test_programs_that_tests_start_ignore_no_terminating_signal() -> None:
     code = "import signal; print(*(one.name for one in signal.Signals if signal.getsignal(one) is signal.SIG_IGN))"
     ignored = processes.run([sys.executable, "-c", code]).stdout.split()
     assert not {"SIGINT", *(number.name for number in conftest.TERMINATING)} & {*ignored}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chromium without a window, driven over a pipe by the DevTools protocol: to test the report, and for screenshots."""
+"""Drive Chromium without a window, over a pipe. The tests of the report and docs/screenshots.py use it."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ FLAGS = (
 
 
 def find() -> str | None:
-    """Return the program, if there is one."""
+    """Return the path of the program, or None if there is none."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 class Browser:
-    """A browser of our own, with an empty profile; it ends with the block."""
+    """A browser with an empty profile. It runs until the end of the `with` block."""
 
     def __init__(self) -> None:
         program = find()
         if program is None:
-            raise FileNotFoundError("there is no Chromium (apt-get install chromium)")
+            raise FileNotFoundError("Chromium is not installed (apt-get install chromium)")
         self._profile = tempfile.TemporaryDirectory(prefix="fairlock-browser-", ignore_cleanup_errors=True)
-        reads, self._input = os.pipe()
-        self._output, writes = os.pipe()
-        its_input, its_output = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 20) for end in (reads, writes))
-        # It reads commands from 3 and answers on 4, whatever the pipes are called here.
-        shell = f'exec "$0" "$@" 3<&{its_input} 4>&{its_output}'
+        commands, self._input = os.pipe()
+        self._output, answers = os.pipe()
+        # Chromium reads commands from descriptor 3 and answers on 4. The copies have numbers above these.
+        high_commands, high_answers = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 20) for end in (commands, answers))
+        shell = f'exec "$0" "$@" 3<&{high_commands} 4>&{high_answers}'
         self._process = subprocess.Popen(
             ["bash", "-c", shell, program, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=(its_input, its_output),
+            pass_fds=(high_commands, high_answers),
             start_new_session=True,
         )
-        for end in (reads, writes, its_input, its_output):
+        for end in (commands, answers, high_commands, high_answers):
             os.close(end)
         self._buffer = b""
         self._number = 0
@@ -74,7 +74,7 @@ class Browser:
         self._profile.cleanup()
 
     def call(self, method: str, session: str | None = None, timeout: float = 60, **parameters: Any) -> dict[str, Any]:
-        """Send a command and return its result; what happens meanwhile goes to `events`."""
+        """Send a command and return its result. Events that arrive before the result go to `events`."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         if session is not None:
@@ -96,13 +96,13 @@ class Browser:
             ready, _, _ = select.select([self._output], [], [], max(end - time.monotonic(), 0))
             if not ready:
                 raise RuntimeError(f"{method}: no answer from the browser")
-            some = os.read(self._output, 1 << 20)
-            if not some:
+            data = os.read(self._output, 1 << 20)
+            if not data:
                 raise RuntimeError(f"{method}: the browser has ended")
-            self._buffer += some
+            self._buffer += data
         message, _, self._buffer = self._buffer.partition(b"\0")
-        found: dict[str, Any] = json.loads(message)
-        return found
+        answer: dict[str, Any] = json.loads(message)
+        return answer
 
     def page(self) -> Page:
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
@@ -111,6 +111,8 @@ class Browser:
 
 
 class Page:
+    """A tab of the browser."""
+
     def __init__(self, browser: Browser, session: str) -> None:
         self._browser = browser
         self._session = session
@@ -135,7 +137,7 @@ class Page:
         self.wait("document.readyState === 'complete'")
 
     def evaluate(self, expression: str) -> Any:
-        """Return the value of JavaScript, or of its promise."""
+        """Return the value of a JavaScript expression. If it is a promise, wait for it."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(json.dumps(answer["exceptionDetails"])[:1000])
@@ -148,7 +150,7 @@ class Page:
         end = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > end:
-                raise RuntimeError(f"not after {seconds:g} s: {what}")
+                raise RuntimeError(f"still false after {seconds:g} s: {what}")
             time.sleep(0.05)
 
     def hover(self, x: float, y: float) -> None:
@@ -166,16 +168,16 @@ class Page:
         return [event["params"] for event in self._browser.events if event["method"] in methods]
 
     def requests(self) -> list[str]:
-        """Return the address of everything that was asked for."""
+        """Return the address of each request that the page made."""
         return [event["request"]["url"] for event in self._events("Network.requestWillBeSent")]
 
     def complaints(self) -> list[str]:
-        """Return what the console says: exceptions, errors and warnings."""
-        found = [event["exceptionDetails"].get("text", "") for event in self._events("Runtime.exceptionThrown")]
-        found += [
+        """Return the exceptions, errors and warnings in the console."""
+        messages = [event["exceptionDetails"].get("text", "") for event in self._events("Runtime.exceptionThrown")]
+        messages += [
             event["entry"]["text"] for event in self._events("Log.entryAdded") if event["entry"]["level"] != "info"
         ]
         for event in self._events("Runtime.consoleAPICalled"):
             if event["type"] in ("error", "warning", "assert"):
-                found.append(" ".join(str(argument.get("value")) for argument in event["args"]))
-        return found
+                messages.append(" ".join(str(argument.get("value")) for argument in event["args"]))
+        return messages

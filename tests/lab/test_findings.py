@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import Command
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "findings.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "findings.md"
 # Each command with the comment that follows it. Several commands that report the same share a comment.
 FINDINGS = [
     (command.strip(), expected)

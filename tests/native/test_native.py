@@ -18,7 +18,7 @@ from pathlib import Path
 import processes
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include"
 NATIVE = ROOT / "tests" / "native"
 PROGRAMS = sorted(source.stem for source in NATIVE.glob("*.cpp"))

@@ -176,7 +176,7 @@ void counted_in_line_but_not_at_the_door() {
   CHECK(!semaphore.acquire_until(in_line));
   CHECK(in_line.ever && !in_line.now);
   CHECK(Left<P>::reserve_unless([] { return false; }, Forever{}));
-  const Seen at_the_door{.at = steady_now() + 5'000'000};
+  const Seen at_the_door{{}, steady_now() + 5'000'000};
   CHECK(!semaphore.acquire_until(at_the_door));
   CHECK(!at_the_door.ever);
   Left<P>::give_up_reservation();
@@ -197,7 +197,7 @@ void counted_in_a_fair_line() {
     }
   };
   Semaphore semaphore(0);
-  const Seen in_vain{.at = steady_now() + 5'000'000};
+  const Seen in_vain{{}, steady_now() + 5'000'000};
   CHECK(!semaphore.acquire_until(in_vain));
   CHECK(!in_vain.ever);
   const Giving given{{}, semaphore};
@@ -224,10 +224,10 @@ void looks_between_sleeps(const char* name) {
   check::step(name);
   L lock;
   lock.lock();
-  const PeriodicLook until_interrupted{.max_looks = 20};
+  const PeriodicLook until_interrupted{{}, 20};
   CHECK(!lock.lock_until(until_interrupted));
 
-  const PeriodicLook until_late{.at = steady_now() + 30'000'000};
+  const PeriodicLook until_late{{}, ~0u, steady_now() + 30'000'000};
   CHECK(!lock.lock_until(until_late));
   CHECK(steady_now() >= until_late.at);
 
