@@ -10,10 +10,7 @@
 #include <fairlock/platform/native.hpp>
 #include <fairlock/statistics.hpp>
 #include <fairlock/waiting/chain.hpp>
-#include <fairlock/waiting/monitor.hpp>
-#include <fairlock/waiting/park.hpp>
-#include <fairlock/waiting/spin.hpp>
-#include <fairlock/waiting/yield.hpp>
+#include <fairlock/waiting/policies.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -26,13 +23,13 @@ template <FixedString Name, class Waiting>
 struct Choice {
   static constexpr bool parkable = lock_named<Native<Spin>, Name>::properties.parkable;
   static constexpr bool by_default = std::is_same_v<Waiting, DefaultWaiting>;
-  using Chosen = std::conditional_t<!by_default, Waiting, std::conditional_t<parkable, SpinThenPark, Yield>>;
+  using Chosen = std::conditional_t<!by_default, Waiting, std::conditional_t<parkable, DefaultPolicy, DefaultPolicyAwake>>;
   static_assert(parkable || !Chosen::sleeps, "the waiters of this lock cannot sleep: choose Spin, Yield or Monitor");
   using Lock = lock_named<Native<Chosen>, Name>;
   using CountedLock = Counted<CountingNative<Chosen>, lock_named<CountingNative<Chosen>, Name>>;
 };
 template <class Waiting>
-using policy = std::conditional_t<std::is_same_v<Waiting, DefaultWaiting>, SpinThenPark, Waiting>;
+using policy = std::conditional_t<std::is_same_v<Waiting, DefaultWaiting>, DefaultPolicy, Waiting>;
 
 template <EpisodicLock L>
 struct Leavable {

@@ -6,9 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <fairlock/waiting/monitor.hpp>
-#include <fairlock/waiting/spin.hpp>
-#include <fairlock/waiting/yield.hpp>
+#include <fairlock/waiting/policies.hpp>
 
 namespace fairlock::python {
 
@@ -108,9 +106,9 @@ constexpr Algorithm from_semaphore(const char* name, const char* policy) {
 
 }  // namespace
 
-constexpr Algorithm gate = from_semaphore<GateSemaphore<DefaultPlatform>>("capacitor", "spin-then-park");
-constexpr Algorithm fair_lock = from_lock<FairMutex>("fair", "spin-then-park");
-constexpr Algorithm fair_semaphore = from_semaphore<FairCounter>("fair-semaphore", "spin-then-park");
+constexpr Algorithm gate = from_semaphore<GateSemaphore<DefaultPlatform>>("capacitor", DefaultPolicy::name);
+constexpr Algorithm fair_lock = from_lock<FairMutex>("fair", DefaultPolicy::name);
+constexpr Algorithm fair_semaphore = from_semaphore<FairCounter>("fair-semaphore", DefaultPolicy::name);
 
 namespace {
 
@@ -133,13 +131,13 @@ constexpr const char* refusal() {
 template <class E, class W>
 const Algorithm* algorithm_of() {
   if constexpr (requires { typename E::Lock; }) {
-    if (std::is_same_v<W, SpinThenPark> && E::name == fair_lock.name) return &fair_lock;
+    if (std::is_same_v<W, DefaultPolicy> && E::name == fair_lock.name) return &fair_lock;
     using Offered = Adjustable<typename E::Lock>;
     static constexpr Algorithm it = from_lock<Mutex<timed_form<typename Offered::type>, false>>(
         E::name.data(), W::name, default_skip<typename E::Lock>);
     return &it;
   } else {
-    if (std::is_same_v<W, SpinThenPark> && E::name == fair_semaphore.name) return &fair_semaphore;
+    if (std::is_same_v<W, DefaultPolicy> && E::name == fair_semaphore.name) return &fair_semaphore;
     static constexpr Algorithm it =
         from_semaphore<typename Adjustable<typename E::Semaphore>::type>(E::name.data(), W::name);
     return &it;
@@ -166,16 +164,10 @@ void add_semaphores(std::vector<Offer>& offers) {
   });
 }
 
-template <class F>
-void for_each_policy(F&& visit) {
-  const auto all = [&]<class... W>() { (visit.template operator()<W>(), ...); };
-  all.template operator()<SpinThenPark, Park, Yield, Monitor, Spin>();
-}
-
 const std::vector<Offer>& locks_offered() {
   static const std::vector<Offer> offers = [] {
     std::vector<Offer> all;
-    for_each_policy([&]<class W>() { add_locks<W>(all); });
+    for_each_policy(Policies{}, [&]<class W>() { add_locks<W>(all); });
     return all;
   }();
   return offers;
@@ -184,7 +176,7 @@ const std::vector<Offer>& locks_offered() {
 const std::vector<Offer>& semaphores_offered() {
   static const std::vector<Offer> offers = [] {
     std::vector<Offer> all;
-    for_each_policy([&]<class W>() { add_semaphores<W>(all); });
+    for_each_policy(Policies{}, [&]<class W>() { add_semaphores<W>(all); });
     return all;
   }();
   return offers;

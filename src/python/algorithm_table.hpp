@@ -8,12 +8,13 @@
 
 #include <fairlock/catalogue.hpp>
 #include <fairlock/statistics.hpp>
+#include <fairlock/waiting/policies.hpp>
 
 #include "interruptible_wait.hpp"
 
 namespace fairlock::python {
 
-using DefaultPlatform = CountingNative<SpinThenPark>;
+using DefaultPlatform = CountingNative<DefaultPolicy>;
 
 struct Knobs {
   std::uint64_t permits = 1;  // semaphores

@@ -119,11 +119,7 @@ int main(int argc, char** argv) {
   const unsigned seed = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : std::random_device{}();
   check::start(1, argv);
   std::vector<Turn> turns;
-  add<Spin>(turns);
-  add<Yield>(turns);
-  add<Monitor>(turns);
-  add<Park>(turns);
-  add<SpinThenPark>(turns);
+  for_each_policy(Policies{}, [&]<class W>() { add<W>(turns); });
   std::printf("%zu turns a round, %.0f s, seed %u\n", turns.size(), seconds, seed);
   std::mt19937 dice(seed);
   const auto begin = std::chrono::steady_clock::now();
