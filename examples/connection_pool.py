@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Share a few database connections among many threads.
 
-    python examples/connection_pool.py
+python examples/connection_pool.py
 """
 
 import sqlite3

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Eight threads compute under one semaphore, before and after fairlock.install().
 
-    python examples/starving_thread.py
+python examples/starving_thread.py
 """
 
 import threading

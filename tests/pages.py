@@ -86,7 +86,9 @@ def missing_files(page: Page) -> list[str]:
         for word in sorted(words)
         if NAMED_PATH.fullmatch(word) and not (ROOT / word).exists() and not (ROOT / "include" / word).exists()
     ]
-    sources = {path.name for folder in ("include", "src", "lab", "tests", "examples") for path in (ROOT / folder).rglob("*.*")}
+    sources = {
+        path.name for folder in ("include", "src", "lab", "tests", "examples") for path in (ROOT / folder).rglob("*.*")
+    }
     missing += sorted(word for word in words - OF_READERS if NAMED_SOURCE.fullmatch(word) and word not in sources)
     includes = re.findall(r"#include <(fairlock/[^>]+)>", page.text)
     return missing + [name for name in includes if not (ROOT / "include" / name).is_file()]

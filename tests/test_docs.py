@@ -20,7 +20,10 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 ARCHITECTURE = ROOT / "docs" / "explanation" / "architecture.md"
 SOURCES = {".c", ".cpp", ".h", ".hpp", ".md", ".py", ".pyi", ".txt"}
 # The start page leads to all kinds. The pages of the types belong to the reference, as their index says.
-WITHOUT_KIND = [ROOT / "docs" / "index.md", *(page for page in DOCS if page.parent.name == "api" and page.stem != "index")]
+WITHOUT_KIND = [
+    ROOT / "docs" / "index.md",
+    *(page for page in DOCS if page.parent.name == "api" and page.stem != "index"),
+]
 
 
 @pytest.fixture(scope="module")

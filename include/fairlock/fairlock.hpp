@@ -23,7 +23,8 @@ template <FixedString Name, class Waiting>
 struct Choice {
   static constexpr bool parkable = lock_named<Native<Spin>, Name>::properties.parkable;
   static constexpr bool by_default = std::is_same_v<Waiting, DefaultWaiting>;
-  using Chosen = std::conditional_t<!by_default, Waiting, std::conditional_t<parkable, DefaultPolicy, DefaultPolicyAwake>>;
+  using Chosen =
+      std::conditional_t<!by_default, Waiting, std::conditional_t<parkable, DefaultPolicy, DefaultPolicyAwake>>;
   static_assert(parkable || !Chosen::sleeps, "the waiters of this lock cannot sleep: choose Spin, Yield or Monitor");
   using Lock = lock_named<Native<Chosen>, Name>;
   using CountedLock = Counted<CountingNative<Chosen>, lock_named<CountingNative<Chosen>, Name>>;

@@ -70,8 +70,8 @@ int acquire_detached(PyObject* object, std::int64_t timeout) {
   ContentionState* const contention = contention_of(self);
   InterruptibleWait wait(object, contention == nullptr ? nullptr : &contention->waiters,
                          deadline_in_nanoseconds(timeout));
-  const bool acquired = contention == nullptr ? self->algorithm->acquire(self->state, wait)
-                                              : wait_detached(self, *contention, wait);
+  const bool acquired =
+      contention == nullptr ? self->algorithm->acquire(self->state, wait) : wait_detached(self, *contention, wait);
   if (!acquired) return 0;
   own(self);
   return 1;

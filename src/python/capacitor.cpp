@@ -200,14 +200,13 @@ PyDoc_STRVAR(release_doc,
              "release($self, /)\n--\n\n"
              "Release the inner lock, and leave the platoon.\n\n"
              "Raises whatever inner.release() raises; the thread then stays in the platoon.");
-PyDoc_STRVAR(
-    capacitor_doc,
-    "Capacitor(inner, platoon=10, skip=0.0)\n--\n\n"
-    "Makes any lock fair by admitting threads to it in platoons.\n\n"
-    "inner is an object with acquire() and release(), such as a threading.Lock. At most platoon - 1\n"
-    "threads that arrive later enter before a waiter. skip is a probability: that share of the arrivals\n"
-    "goes straight to the inner lock, which is cheaper, but fair only in the long run.\n\n"
-    "In the child of a fork, the capacitor counts only the members that hold the inner lock.");
+PyDoc_STRVAR(capacitor_doc,
+             "Capacitor(inner, platoon=10, skip=0.0)\n--\n\n"
+             "Makes any lock fair by admitting threads to it in platoons.\n\n"
+             "inner is an object with acquire() and release(), such as a threading.Lock. At most platoon - 1\n"
+             "threads that arrive later enter before a waiter. skip is a probability: that share of the arrivals\n"
+             "goes straight to the inner lock, which is cheaper, but fair only in the long run.\n\n"
+             "In the child of a fork, the capacitor counts only the members that hold the inner lock.");
 
 PyMethodDef capacitor_methods[] = {
     {"acquire", method(&capacitor_acquire), METH_FASTCALL | METH_KEYWORDS, acquire_doc},

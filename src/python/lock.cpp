@@ -105,7 +105,7 @@ PyObject* get_owner(PyObject* object, void*) {
 }
 
 // The part of the docstring of acquire() that both types share.
-#define FAIRLOCK_TIMEOUT_DOC                                                                         \
+#define FAIRLOCK_TIMEOUT_DOC                                                                           \
   "timeout is in seconds; -1 waits without a limit, and 0 tries once, like blocking=False. A waiter\n" \
   "with a timeout takes its place in line like any other. A signal handler that raises (Ctrl-C)\n"     \
   "ends the wait of the main thread, and the lock is not taken.\n\n"                                   \
@@ -130,21 +130,20 @@ PyDoc_STRVAR(rlock_release_doc,
              "Undo one acquire(); the last one releases the lock. Never blocks.\n\n"
              "Raises RuntimeError if the calling thread does not hold the lock.");
 PyDoc_STRVAR(locked_doc, "locked($self, /)\n--\n\nReturn whether a thread holds the lock now.");
-PyDoc_STRVAR(
-    lock_doc,
-    "Lock(algorithm='fair', *, waiting='spin-then-park', platoon=10, skip=0.0)\n--\n\n"
-    "A mutual exclusion lock that starves no thread, with the interface of threading.Lock.\n\n"
-    "Any thread may release it. A thread that acquires it twice deadlocks; use an RLock for that.\n\n"
-    "algorithm is a name from the catalogue. Under 'fair', a thread that finds the lock free takes it,\n"
-    "like an ordinary lock. While threads keep the lock busy, newcomers pass the first waiter at most\n"
-    "512 times, and for about 125 microseconds. While they do not, the lock wakes several waiters, so\n"
-    "that every processor has work. 'ticket', 'twa', 'hapax' and 'hapax-vw' are strictly first come,\n"
-    "first served. An unknown name raises ValueError with a list of all names.\n\n"
-    "waiting is the policy of the waiters: 'spin-then-park' spins briefly and then sleeps, 'park' sleeps\n"
-    "at once, and 'yield', 'monitor' and 'spin' never sleep. platoon and skip are for the capacitors,\n"
-    "such as 'capacitor-tts': see Capacitor.\n\n"
-    "In the child of a fork, the line is empty. The lock stays held if the thread that forked holds it;\n"
-    "if another thread held it, its owner is gone, and it stays locked.");
+PyDoc_STRVAR(lock_doc,
+             "Lock(algorithm='fair', *, waiting='spin-then-park', platoon=10, skip=0.0)\n--\n\n"
+             "A mutual exclusion lock that starves no thread, with the interface of threading.Lock.\n\n"
+             "Any thread may release it. A thread that acquires it twice deadlocks; use an RLock for that.\n\n"
+             "algorithm is a name from the catalogue. Under 'fair', a thread that finds the lock free takes it,\n"
+             "like an ordinary lock. While threads keep the lock busy, newcomers pass the first waiter at most\n"
+             "512 times, and for about 125 microseconds. While they do not, the lock wakes several waiters, so\n"
+             "that every processor has work. 'ticket', 'twa', 'hapax' and 'hapax-vw' are strictly first come,\n"
+             "first served. An unknown name raises ValueError with a list of all names.\n\n"
+             "waiting is the policy of the waiters: 'spin-then-park' spins briefly and then sleeps, 'park' sleeps\n"
+             "at once, and 'yield', 'monitor' and 'spin' never sleep. platoon and skip are for the capacitors,\n"
+             "such as 'capacitor-tts': see Capacitor.\n\n"
+             "In the child of a fork, the line is empty. The lock stays held if the thread that forked holds it;\n"
+             "if another thread held it, its owner is gone, and it stays locked.");
 
 #define FAIRLOCK_METHODS(PREFIX)                                                                                     \
   {"acquire", method(&PREFIX##_acquire), METH_FASTCALL | METH_KEYWORDS, PREFIX##_acquire_doc},                       \
@@ -272,12 +271,11 @@ PyObject* rlock_acquire_restore(PyObject* object, PyObject* saved) {
   Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(
-    rlock_doc,
-    "RLock(algorithm='fair', *, waiting='spin-then-park', platoon=10, skip=0.0)\n--\n\n"
-    "A lock that its owner may acquire again, with the interface of threading.RLock.\n\n"
-    "The owner must release it as often as it acquired it, and no other thread may release it.\n"
-    "The arguments, the order of waiters and the behaviour at a fork are those of Lock.");
+PyDoc_STRVAR(rlock_doc,
+             "RLock(algorithm='fair', *, waiting='spin-then-park', platoon=10, skip=0.0)\n--\n\n"
+             "A lock that its owner may acquire again, with the interface of threading.RLock.\n\n"
+             "The owner must release it as often as it acquired it, and no other thread may release it.\n"
+             "The arguments, the order of waiters and the behaviour at a fork are those of Lock.");
 
 PyMethodDef rlock_methods[] = {
     FAIRLOCK_METHODS(rlock),

@@ -226,8 +226,7 @@ PyObject* get_waiters(PyObject* self, void*) {
 PyObject* refuse_waiting(PyObject* self, void*) {
   const char* const full_name = Py_TYPE(self)->tp_name;
   const char* const dot = std::strrchr(full_name, '.');
-  PyErr_Format(PyExc_AttributeError,
-               "'%s' object has no attribute 'waiting'; use 'waiters' ('waiting' is the policy)",
+  PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute 'waiting'; use 'waiters' ('waiting' is the policy)",
                dot == nullptr ? full_name : dot + 1);
   return nullptr;
 }

@@ -22,7 +22,7 @@
 namespace fairlock::python {
 
 struct ContentionState {
-  std::atomic<std::uint32_t> waiters{0};           // written by WaitRecord alone
+  std::atomic<std::uint32_t> waiters{0};             // written by WaitRecord alone
   std::atomic<bool> defers_reference_counts{false};  // free-threaded builds
   WaitTally<DefaultPlatform> tally{};
 };

@@ -68,8 +68,8 @@ int init_semaphore(PyObject* object, PyObject* args, PyObject* kwargs) {
     if (initial == -1 && PyErr_Occurred() != nullptr) return -1;
   }
   if (initial < 0 && overflow <= 0) {
-    if (overflow == 0) PyErr_Format(PyExc_ValueError, "semaphore initial value must be >= 0, not %lld",
-                                    static_cast<long long>(initial));
+    if (overflow == 0)
+      PyErr_Format(PyExc_ValueError, "semaphore initial value must be >= 0, not %lld", static_cast<long long>(initial));
     else PyErr_SetString(PyExc_ValueError, "semaphore initial value must be >= 0");
     return -1;
   }

@@ -98,8 +98,7 @@ std::vector<CurrentWait> current_waits() {
   for (ThreadWaits* each = immortal.registry.first; each != nullptr; each = each->next) {
     const Guard inside(each->guard);
     for (const WaitRecord* record = each->innermost; record != nullptr; record = record->outer)
-      if (record->interpreter == interpreter)
-        waits.push_back({each->thread, Py_NewRef(record->object), record->since});
+      if (record->interpreter == interpreter) waits.push_back({each->thread, Py_NewRef(record->object), record->since});
   }
   return waits;
 }

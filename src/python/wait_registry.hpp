@@ -70,9 +70,9 @@ std::vector<CurrentWait> current_waits();
 
 // An object that vanished threads waited for.
 struct LostWaits {
-  PyObject* object;              // borrowed: the references of those threads are never given back
+  PyObject* object;               // borrowed: the references of those threads are never given back
   std::uint64_t permits_claimed;  // by those threads
-  bool caller_in_line;           // the calling thread is in line for it too
+  bool caller_in_line;            // the calling thread is in line for it too
 };
 
 // In the child of a fork, where only the calling thread is left.
