@@ -22,9 +22,8 @@ downloads = Semaphore(LIMIT)
 
 
 def fetch(url: str) -> int:
-    with downloads:  # at most LIMIT threads are in here, and no thread starves outside
-        with urlopen(url) as page:
-            return len(page.read())
+    with downloads, urlopen(url) as page:  # at most LIMIT threads are in here, and no thread starves outside
+        return len(page.read())
 
 
 class Server(BaseHTTPRequestHandler):
@@ -33,7 +32,7 @@ class Server(BaseHTTPRequestHandler):
     counting = Lock()
     busy = most_busy = 0
 
-    def do_GET(self) -> None:  # noqa: N802 (the name that http.server calls)
+    def do_GET(self) -> None:
         with self.counting:
             Server.busy += 1
             Server.most_busy = max(Server.most_busy, Server.busy)

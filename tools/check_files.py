@@ -111,7 +111,7 @@ def all_files(root: Path) -> list[Path]:
 def main(arguments: list[str], root: Path = ROOT) -> int:
     try:
         paths = [Path(word).resolve() for word in arguments] or all_files(root)
-        problems = []
+        problems: list[str] = []
         for path in paths:
             name = path.relative_to(root) if path.is_relative_to(root) else path
             problems += check(path, str(name))
