@@ -3,7 +3,7 @@
 
     python docs/starving.py [--threads 32] [--seconds 1] [--output docs/starving.svg]
 
-The script also prints the numbers in the picture. It needs nothing but an installed fairlock.
+The script also prints the numbers in the picture. It needs only an installed fairlock.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ sys.path[:] = [path for path in sys.path if path and Path(path).resolve() != HER
 
 import fairlock  # noqa: E402
 
-WIDTH, HEIGHT = 900, 330
-LEFT, TOP, PANEL, GAP, DEEP = 70, 62, 370, 30, 190
+WIDTH, HEIGHT = 900, 330  # of the picture
+LEFT, TOP, GAP = 70, 62, 30
+PANEL_WIDTH, PANEL_HEIGHT = 370, 190
 
 STYLE = """
   text { font: 13px system-ui, sans-serif; fill: #1f2328 }
@@ -48,19 +49,19 @@ STYLE = """
 
 def turns(lock: AbstractContextManager[bool], threads: int, seconds: float) -> list[int]:
     """Return how often each thread got the lock, in ascending order."""
-    taken = [0] * threads
+    counts = [0] * threads
     shared = [0]
     start = threading.Barrier(threads + 1)
     stop = threading.Event()
 
-    def work(me: int) -> None:
-        mine = 0
+    def work(number: int) -> None:
+        count = 0
         start.wait()
         while not stop.is_set():
             with lock:
                 shared[0] += 1
-            mine += 1
-        taken[me] = mine
+            count += 1
+        counts[number] = count
 
     workers = [threading.Thread(target=work, args=(i,)) for i in range(threads)]
     for worker in workers:
@@ -70,8 +71,8 @@ def turns(lock: AbstractContextManager[bool], threads: int, seconds: float) -> l
     stop.set()
     for worker in workers:
         worker.join()
-    assert shared[0] == sum(taken)
-    return sorted(taken)
+    assert shared[0] == sum(counts)
+    return sorted(counts)
 
 
 def this_python() -> str:
@@ -85,21 +86,21 @@ def summary(counts: list[int]) -> str:
 
 
 def panel(left: float, kind: str, title: str, counts: list[int], top: int) -> list[str]:
-    """Return the SVG of a bar chart: a bar for each thread, on a scale from 0 to `top`."""
-    bar = PANEL / len(counts)
-    bottom = TOP + DEEP
-    share = bottom - DEEP * sum(counts) / len(counts) / top
+    """Return the SVG elements of a bar chart: a bar for each thread, on a scale from 0 to `top`."""
+    bar = PANEL_WIDTH / len(counts)
+    bottom = TOP + PANEL_HEIGHT
+    share = bottom - PANEL_HEIGHT * sum(counts) / len(counts) / top
     lines = [f'<text class="title" x="{left}" y="{TOP - 22}">{title}</text>']
     for i, count in enumerate(counts):
-        height = max(DEEP * count / top, 0.5)
+        height = max(PANEL_HEIGHT * count / top, 0.5)
         lines.append(
             f'<rect class="{kind}" x="{left + i * bar + 1:.1f}" y="{bottom - height:.1f}" '
             f'width="{bar - 2:.1f}" height="{height:.1f}"><title>{count:,} turns</title></rect>'
         )
     return [
         *lines,
-        f'<line class="axis" x1="{left}" y1="{bottom}" x2="{left + PANEL}" y2="{bottom}"/>',
-        f'<line class="share" x1="{left}" y1="{share:.1f}" x2="{left + PANEL}" y2="{share:.1f}"/>',
+        f'<line class="axis" x1="{left}" y1="{bottom}" x2="{left + PANEL_WIDTH}" y2="{bottom}"/>',
+        f'<line class="share" x1="{left}" y1="{share:.1f}" x2="{left + PANEL_WIDTH}" y2="{share:.1f}"/>',
         f'<text class="small" x="{left}" y="{bottom + 18}">{summary(counts)}</text>',
     ]
 
@@ -108,10 +109,10 @@ def picture(before: list[int], after: list[int], seconds: float) -> str:
     top = max(before[-1], after[-1])
     scale = []
     for part in (0, 0.5, 1):
-        place = f'x="{LEFT - 8}" y="{TOP + DEEP * (1 - part) + 4:.0f}" text-anchor="end"'
+        place = f'x="{LEFT - 8}" y="{TOP + PANEL_HEIGHT * (1 - part) + 4:.0f}" text-anchor="end"'
         scale.append(f'<text class="small" {place}>{top * part:,.0f}</text>')
-    what = f"Turns of {len(before)} threads in {seconds:g} s, the fewest first; dashed: equal shares."
-    caption = f"{what} {this_python()}."
+    description = f"Turns of {len(before)} threads in {seconds:g} s, the fewest first; dashed: equal shares."
+    caption = f"{description} {this_python()}."
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">',
@@ -119,7 +120,7 @@ def picture(before: list[int], after: list[int], seconds: float) -> str:
             f"<style>{STYLE}</style>",
             *scale,
             *panel(LEFT, "before", "threading.Lock", before, top),
-            *panel(LEFT + PANEL + GAP, "after", "fairlock.Lock", after, top),
+            *panel(LEFT + PANEL_WIDTH + GAP, "after", "fairlock.Lock", after, top),
             f'<text x="{LEFT}" y="{HEIGHT - 20}">{caption}</text>',
             "</svg>\n",
         ]
