@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from fairlock_lab.checking.subjects import Mutant, mutants
     from fairlock_lab.entries import Catalogue, ConditionEntry, Entry, LockEntry, SemaphoreEntry, catalogue
-    from fairlock_lab.errors import ArgumentError
+    from fairlock_lab.errors import ArgumentError, ChoiceError
     from fairlock_lab.reports.library import report
 
 __version__ = "0.1.0"
@@ -45,6 +45,7 @@ __all__ = [
     "CheckInterrupted",
     "CheckProgress",
     "CheckResults",
+    "ChoiceError",
     "ConditionEntry",
     "Coverage",
     "Entry",
@@ -83,7 +84,7 @@ _MODULES = {
     ],
     "checking.subjects": ["Mutant", "mutants"],
     "entries": ["Catalogue", "ConditionEntry", "Entry", "LockEntry", "SemaphoreEntry", "catalogue"],
-    "errors": ["ArgumentError"],
+    "errors": ["ArgumentError", "ChoiceError"],
     "reports.library": ["report"],
 }
 
