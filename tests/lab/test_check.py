@@ -22,11 +22,9 @@ from fairlock_lab.checking import library
 from fairlock_lab.checking.plan import plan
 from fairlock_lab.checking.subjects import Memory, subjects
 from fairlock_lab.commands import check as command
-from fairlock_lab.entries import LockEntry, SemaphoreEntry
+from fairlock_lab.entries import AlgorithmEntry, LockEntry, SemaphoreEntry
 
-ENTRIES = {
-    name: entry for name, entry in catalogue(variations=True).items() if isinstance(entry, LockEntry | SemaphoreEntry)
-}
+ENTRIES = {name: entry for name, entry in catalogue(variations=True).items() if isinstance(entry, AlgorithmEntry)}
 NAMES = list(ENTRIES)
 PLAIN = [name for name, entry in ENTRIES.items() if not entry.variation]
 
@@ -379,6 +377,8 @@ def test_json_has_a_row_for_each_run(fairlock: Command) -> None:
         (["check", "--engine", "magic"], "choose from states, dpor"),
         (["check", "--engine", "dpor", "--memory", "weak"], "--memory sc"),
         (["check", "--mutant", ""], "unknown mutant ''"),
+        (["check", "--litmus", "--threads", "9"], "--threads 9"),
+        (["check", "--mutants", "--memory", "strong"], "--memory strong"),
         (["explain", "tickets"], "did you mean ticket?"),
         (["list", "hapaks"], "did you mean hapax?"),
         (["chekc"], "invalid choice"),

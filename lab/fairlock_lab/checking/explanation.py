@@ -31,7 +31,7 @@ class Moment:
 class Explanation(Tabular):
     """The moments of one contended scenario. ``text(operations=True)`` also shows every operation on shared memory."""
 
-    entry: entries.LockEntry | entries.SemaphoreEntry
+    entry: entries.AlgorithmEntry
     fields: tuple[str, ...]
     moments: tuple[Moment, ...]
 
@@ -80,11 +80,7 @@ def explain(name: str) -> Explanation:
     lock or semaphore with this name.
     """
     catalogue = entries.catalogue(variations=True)
-    explainable = {
-        entry.name: entry
-        for entry in catalogue.values()
-        if isinstance(entry, entries.LockEntry | entries.SemaphoreEntry)
-    }
+    explainable = {name: entry for name, entry in catalogue.items() if isinstance(entry, entries.AlgorithmEntry)}
     if name not in explainable:
         raise ArgumentError(one_of("name", name, explainable))
     story = _native.explain(name)

@@ -22,6 +22,7 @@ from fairlock_lab.checking.results import (
     replay_run,
 )
 from fairlock_lab.checking.subjects import (
+    MEMORIES,
     SCENARIOS,
     SEQLOCK,
     Memory,
@@ -37,7 +38,7 @@ CHOICES: dict[str, Iterable[object]] = {
     "threads": range(1, 5),
     "episodes": range(1, 9),
     "slots": (1, 2, 4),
-    "memory": get_args(Memory),
+    "memory": MEMORIES,
     "scenario": SCENARIOS,
     "engine": get_args(Engine),
 }

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from fairlock_lab.checking.subjects import Subject
+from fairlock_lab.checking.subjects import MEMORIES, Memory, Subject
 from fairlock_lab.presentation import counted
 
 Size = tuple[int, int]  # threads, episodes
@@ -32,7 +32,7 @@ class Run:
 
     name: str
     scenario: str = "rounds"
-    memory: str = "sc"
+    memory: Memory = "sc"
     threads: int = 2
     episodes: int = 2
     slots: int = 1
@@ -83,7 +83,7 @@ def fits_dpor(run: Run) -> bool:
 def runs_of(subject: Subject, deep: bool) -> Iterator[Run]:
     sizes = {"condition": condition_sizes, "sleeps": sleeping_sizes, "chain": chain_sizes, "watches": watching_sizes}
     kind = waiter_kind(subject)
-    for memory in ("sc", "weak"):
+    for memory in MEMORIES:
         for slots in slots_of(subject, kind):
             for scenario in subject.scenarios:
                 if scenario == "full-table" and memory == "weak":
@@ -188,7 +188,7 @@ def chain_sizes(subject: Subject, scenario: str, memory: str, slots: int, deep: 
         yield (3, 1)
     if memory == "sc" and scenario == "rounds" and (semaphore or deep) and not variation:
         yield (4, 1)
-        if name != "fair-semaphore":  # which guesses whether it is saturated: each guess doubles the states
+        if name != "fair-semaphore":  # this one guesses whether it is saturated, and each guess doubles the states
             yield (3, 2)
     if memory == "sc" and scenario == "wrap" and "futex" in subject.name:
         yield (4, 1)  # the futex word wraps around

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, overload
 from fairlock_lab import _native
 from fairlock_lab.checking.coverage import Coverage
 from fairlock_lab.checking.plan import Run
-from fairlock_lab.checking.subjects import SCENARIOS, Memory, mutants
+from fairlock_lab.checking.subjects import MEMORIES, SCENARIOS, Memory, mutants
 from fairlock_lab.errors import ArgumentError
 from fairlock_lab.presentation import Table, Tabular, counted, numbered
 
@@ -162,7 +162,7 @@ class CheckResults(Results[RunResult]):
         return [
             name,
             len(runs),
-            "+".join(memory for memory in ("sc", "weak") if any(run.memory == memory for run in runs)),
+            "+".join(memory for memory in MEMORIES if any(run.memory == memory for run in runs)),
             " ".join(sorted({run.size for run in runs})),
             " ".join(scenario for scenario in SCENARIOS if any(run.scenario == scenario for run in runs)),
             f"{sum(result.states for result in results):,}",
@@ -172,7 +172,7 @@ class CheckResults(Results[RunResult]):
     def totals(self) -> str:
         """Return one line: how many states were explored, and how fast."""
         parts = [f"{counted(len(self), 'run')}, {self.states:,} states in {self.seconds:.1f} s"]
-        for memory in ("sc", "weak"):
+        for memory in MEMORIES:
             results = [result for result in self if result.run.memory == memory]
             busy = sum(result.seconds for result in results) / min(self.jobs, len(results) or 1)
             if busy > 0.01:

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from fairlock.usage import one_of
 from fairlock_lab import _native
 from fairlock_lab.errors import ArgumentError
 
 Memory = Literal["sc", "weak"]
+MEMORIES: tuple[Memory, ...] = get_args(Memory)
 SCENARIOS = _native.scenarios
 SEQLOCK = "hapax-seqlock"  # its only scenario is `record`
 

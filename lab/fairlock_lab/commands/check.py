@@ -50,8 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    check_combination(args)
     try:
+        check_options(args)
         if args.schedule is not None:
             return run_replay(args)
         if args.litmus:
@@ -133,9 +133,10 @@ def bounds(args: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in BOUNDS}
 
 
-def check_combination(args: argparse.Namespace) -> None:
-    """Raise UsageError if two options contradict each other. The library checks the value of each option."""
-    has_bounds = any(value is not None for value in bounds(args).values())
+def check_options(args: argparse.Namespace) -> None:
+    """Raise UsageError if two options exclude each other, or if a value is wrong, even one that the mode ignores."""
+    has_bounds = bool(library.given_bounds(**bounds(args)))
+    library.check_choice("engine", args.engine)
     if (args.deep or args.coverage) and (
         has_bounds or args.mutants or args.mutant is not None or args.litmus or args.schedule is not None
     ):
