@@ -25,7 +25,7 @@ def text_of(fairlock: Command, *arguments: str) -> str:
     return done.stdout
 
 
-def test_all_locks_of_the_family_are_there() -> None:
+def test_the_catalogue_has_every_lock_of_the_family() -> None:
     names = [name for name, entry in LOCKS.items() if not entry.variation]
     assert names == [
         "tas", "tts", "tts-backoff", "ticket", "ticket-backoff", "partitioned-ticket", "anderson",
