@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import fairlock
 from fairlock import cli
-from fairlock_lab import entries
+from fairlock_lab.entries import catalogue
 
 project = "fairlock"
 author = copyright = "The fairlock authors"
@@ -49,10 +49,10 @@ class Catalogue(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         (kind,) = self.arguments
         lines = ["| name | from Python | order of admission |", "|---|---|---|"]
-        for entry in entries.entries():
-            if entry["kind"] == kind:
-                available = available_in_python(kind, entry["name"])
-                lines.append(f"| `{entry['name']}` | {available} | {entries.order_of(entry)} |")
+        for entry in catalogue().values():
+            if entry.kind == kind:
+                available = available_in_python(kind, entry.name)
+                lines.append(f"| `{entry.name}` | {available} | {entry.order_of_admission()} |")
         return self.parse_text_to_nodes("\n".join(lines))
 
 

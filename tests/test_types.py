@@ -11,7 +11,7 @@ from pathlib import Path
 import processes
 import pytest
 
-SAMPLES = Path(__file__).resolve().parent / "typing" / "samples.py"
+SAMPLES = [str(Path(__file__).resolve().parent / "typing" / name) for name in ("samples.py", "lab_samples.py")]
 
 
 def run(folder: Path, *command: str) -> processes.Result:
@@ -30,7 +30,7 @@ def test_the_stub_says_what_the_native_types_do(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_mypy_accepts_typical_use(tmp_path: Path) -> None:
-    done = run(tmp_path, "mypy", "--strict", "--python-version", "3.11", str(SAMPLES))
+    done = run(tmp_path, "mypy", "--strict", "--python-version", "3.11", *SAMPLES)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -41,7 +41,7 @@ def test_mypy_accepts_typical_use(tmp_path: Path) -> None:
 def test_pyright_accepts_typical_use(tmp_path: Path) -> None:
     settings = {
         "typeCheckingMode": "strict",
-        "include": [str(SAMPLES)],
+        "include": SAMPLES,
         "reportUnnecessaryTypeIgnoreComment": "error",
         "enableTypeIgnoreComments": False,  # those are for mypy
     }

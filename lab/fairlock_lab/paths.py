@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the native benchmark of this installation is."""
+"""Where this installation keeps the native benchmark."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command in docs/explanation/findings.md reports what the page says it reports."""
+"""Every command in docs/explanation/findings.md reports what the page says."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from conftest import Command
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "findings.md"
-# Each command with the comment that follows it. Several commands that report the same share a comment.
+# Each command with the comment that follows it. Commands with the same result share a comment.
 FINDINGS = [
     (command.strip(), expected)
     for commands, expected in re.findall(r"((?:^    fairlock .*\n)+)    # (.*)", PAGE.read_text(), re.MULTILINE)
@@ -24,16 +24,16 @@ FINDINGS = [
 def test_findings(fairlock: Command, command: str, expected: str) -> None:
     done = fairlock(*shlex.split(command)[1:], "--json")
     assert done.returncode == (0 if expected == "holds" else 1), done.stdout + done.stderr
-    found = json.loads(done.stdout)
+    output = json.loads(done.stdout)
     if "--schedule" in command:
-        assert (found["property"] or "holds") == expected
-        # The property breaks in the schedule's last step, not before.
-        assert len(found["lines"]) == len(re.findall(r"[A-D]", command.split()[-1]))
-        assert found["skipped"] == 0
+        assert (output["property"] or "holds") == expected
+        # The property breaks in the last step of the schedule, not before.
+        assert len(output["lines"]) == len(re.findall(r"[A-D]", command.split()[-1]))
+        assert output["skipped"] == 0
     elif expected == "holds":
-        assert {row["verdict"] for row in found} == {"holds"}
+        assert {row["verdict"] for row in output} == {"holds"}
     else:
-        assert [row["property"] for row in found] == [expected]
+        assert [row["property"] for row in output] == [expected]
 
 
 def test_every_command_of_the_page_is_tested() -> None:

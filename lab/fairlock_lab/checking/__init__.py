@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model checker: what is explored, and how the results are shown."""
+"""The model checker: what it explores, how it runs, and its results."""

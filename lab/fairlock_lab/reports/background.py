@@ -44,17 +44,16 @@ def claims_table(verdicts: Sequence[claims.Verdict]) -> str:
 def properties_section(groups: Sequence[Group]) -> str:
     """Return the catalogue, if the lab is there and something of it was measured."""
     try:
-        from fairlock_lab.commands.list import COLUMNS, LEGEND
-        from fairlock_lab.entries import entries
+        from fairlock_lab.entries import COLUMNS, LEGEND, catalogue
     except ImportError:
         return ""
     measured = set(locks_of(groups))
     tables = []
     for kind, columns in COLUMNS.items():
-        shown = [entry for entry in entries() if entry["kind"] == kind]
-        if any(entry["name"] in measured for entry in shown):
-            rows = [[escape(show(dict(entry)[key])) for key in columns] for entry in shown]
-            marks = ["measured" if entry["name"] in measured else "" for entry in shown]
+        shown = [entry for entry in catalogue().values() if entry.kind == kind]
+        if any(entry.name in measured for entry in shown):
+            rows = [[escape(show(getattr(entry, key))) for key in columns] for entry in shown]
+            marks = ["measured" if entry.name in measured else "" for entry in shown]
             sizes = [i for i, head in enumerate(columns.values()) if head.split()[-1] == "B"]
             tables.append(table(list(columns.values()), rows, numbers=sizes, kind="tight", marks=marks))
     if not tables:
