@@ -130,7 +130,7 @@ void under() {
 // A table with room for one: the others wait at the door, and neither hang nor get lost.
 template <template <class> class T>
 void full_table() {
-  using P = Native<SpinThenPark, DomainOptions{.left = 1}>;
+  using P = Native<SpinThenPark, DomainOptions{.leavers = 1}>;
   check::step("full table");
   T<P> lock;
   auto held = lock.acquire();
@@ -169,17 +169,17 @@ struct Seen : WaitObserver {
 
 template <class Waiting>
 void counted_in_line_but_not_at_the_door() {
-  using P = Native<Waiting, DomainOptions{.left = 1}>;
+  using P = Native<Waiting, DomainOptions{.leavers = 1}>;
   check::step("counted in line, but not at the door");
   TwaSemaphore<P> semaphore(0);
   const Seen in_line;
   CHECK(!semaphore.acquire_until(in_line));
   CHECK(in_line.ever && !in_line.now);
-  CHECK(Left<P>::reserve_unless([] { return false; }, Forever{}));
+  CHECK(Leavers<P>::reserve_unless([] { return false; }, Forever{}));
   const Seen at_the_door{{}, steady_now() + 5'000'000};
   CHECK(!semaphore.acquire_until(at_the_door));
   CHECK(!at_the_door.ever);
-  Left<P>::give_up_reservation();
+  Leavers<P>::give_up_reservation();
   expect_nobody_left<P>();
 }
 

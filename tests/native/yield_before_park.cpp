@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stepping aside (waiting/yield_before_park.hpp): by a few at a time, not near a deadline, and not beside a thread that
-// just computes.
+// Yielding before a sleep (waiting/yield_before_park.hpp): only a few threads at a time, not just before a deadline, and
+// not beside a thread that only computes.
 #include <fairlock/fairlock.hpp>
 
 #include <optional>
@@ -18,134 +18,137 @@ namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
 constexpr std::uint64_t second = 1'000'000'000;
 
-// On a busy machine any step may be dear, and after a few of those the place has lapsed.
-void step(std::optional<Aside>& aside) {
+void lift_the_ban() { process_yields.banned_until.store(0, relaxed); }
+
+// On a busy machine any yield may be expensive, and after a few of those the turn has lapsed. So this tries again.
+void yield_in(std::optional<YieldTurn>& turn) {
   do {
-    process_steps.dear_until.store(0, relaxed);
-    aside.emplace();
-  } while (!aside->step(never));
+    lift_the_ban();
+    turn.emplace();
+  } while (!turn->yield(never));
 }
 
 void all_places_are_taken_until(std::uint64_t time) {
-  for (auto& place : process_steps.taken_until) place.store(time, relaxed);
+  for (auto& place : process_yields.taken_until) place.store(time, relaxed);
 }
 
-void a_few_at_a_time() {
-  check::step("a few at a time");
-  std::optional<Aside> many[Steps::most];
-  for (auto& aside : many) step(aside);
-  Aside one_more;
-  const auto lease = process_steps.taken_until[0].load(relaxed);
+void only_a_few_at_a_time() {
+  check::step("only a few at a time");
+  std::optional<YieldTurn> turns[YieldStatistics::max_yielders];
+  for (auto& turn : turns) yield_in(turn);
+  YieldTurn one_too_many;
+  const auto lease = process_yields.taken_until[0].load(relaxed);
   all_places_are_taken_until(steady_now() + 100 * second);
-  process_steps.dear_until.store(0, relaxed);
-  CHECK(!one_more.step(never));
+  lift_the_ban();
+  CHECK(!one_too_many.yield(never));
   {
-    Aside others[2];
-    CHECK(!others[0].step(never) && !others[1].step(never));
+    YieldTurn others[2];
+    CHECK(!others[0].yield(never) && !others[1].yield(never));
   }
-  CHECK(!one_more.step(never));  // those who had no place gave none back
-  many[0].reset();               // its place has become another's
-  CHECK(!one_more.step(never));
+  CHECK(!one_too_many.yield(never));  // the others had no place to give back
+  turns[0].reset();                   // another thread has taken its place
+  CHECK(!one_too_many.yield(never));
   all_places_are_taken_until(lease);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  process_steps.dear_until.store(0, relaxed);
-  CHECK(!many[1]->step(never));  // it has lapsed
-  step(many[0]);
+  lift_the_ban();
+  CHECK(!turns[1]->yield(never));  // its turn has lapsed
+  yield_in(turns[0]);
 }
 
-// The only place, so that nobody else's can be mistaken for it.
+// With a single free place, the test knows which place the thread takes.
 void a_place_is_given_back() {
   check::step("a place is given back");
   all_places_are_taken_until(steady_now() + 100 * second);
-  auto& place = process_steps.taken_until[0];
+  auto& place = process_yields.taken_until[0];
   place.store(0, relaxed);
   {
-    std::optional<Aside> aside;
-    step(aside);
+    std::optional<YieldTurn> turn;
+    yield_in(turn);
     CHECK(place.load(relaxed) > steady_now() - second);
   }
   CHECK(place.load(relaxed) == 0);
   all_places_are_taken_until(0);
 }
 
-void places_of_the_dead() {
-  check::step("places of threads that are gone");
+void places_of_threads_that_ended() {
+  check::step("places of threads that ended");
   all_places_are_taken_until(steady_now() + 100 * second);
-  CHECK(!Aside().step(never));
+  CHECK(!YieldTurn().yield(never));
   all_places_are_taken_until(steady_now() - 1);
-  std::optional<Aside> aside;
-  step(aside);
+  std::optional<YieldTurn> turn;
+  yield_in(turn);
   all_places_are_taken_until(0);
 }
 
 void before_a_deadline() {
   check::step("before a deadline");
-  std::optional<Aside> aside;
-  step(aside);
-  process_steps.dear_until.store(0, relaxed);
-  CHECK(!aside->step(0));
-  CHECK(!aside->step(steady_now() + 100'000));
+  std::optional<YieldTurn> turn;
+  yield_in(turn);
+  lift_the_ban();
+  CHECK(!turn->yield(0));
+  CHECK(!turn->yield(steady_now() + 100'000));
 }
 
-void a_step_that_is_dear() {
-  check::step("a step that is dear");
-  constexpr auto start = 1000 * second, slice = 4'000'000 + Steps::dear;
-  Steps steps{};
-  const auto are_dear_for = [&](std::uint64_t from, std::uint64_t duration) {
-    return steps.dear_until.load(relaxed) == from + duration && steps.dear_for.load(relaxed) == duration;
+void an_expensive_yield() {
+  check::step("an expensive yield");
+  constexpr auto expensive = YieldStatistics::expensive, longest_ban = YieldStatistics::longest_ban;
+  constexpr auto start = 1000 * second, slice = 4'000'000 + expensive;
+  YieldStatistics yields{};
+  const auto banned_for = [&](std::uint64_t from, std::uint64_t duration) {
+    return yields.banned_until.load(relaxed) == from + duration && yields.ban.load(relaxed) == duration;
   };
-  CHECK(!steps.took(start, start + Steps::dear - 1) && are_dear_for(0, 0));
+  CHECK(!yields.record(start, start + expensive - 1) && banned_for(0, 0));
   auto now = start + slice;
-  CHECK(steps.took(start, now) && are_dear_for(now, 32 * slice));
-  CHECK(steps.took(start, now + 1) && are_dear_for(now, 32 * slice));  // two who felt it together count once
+  CHECK(yields.record(start, now) && banned_for(now, 32 * slice));
+  CHECK(yields.record(start, now + 1) && banned_for(now, 32 * slice));  // two threads with the same delay count once
 
-  // The time is over, and it is as dear as before: twice as long, up to a limit.
-  for (auto duration = 32 * slice; duration < Steps::longest;) {
+  // The ban is over, and the next yield is as expensive: the ban doubles, up to a limit.
+  for (auto duration = 32 * slice; duration < longest_ban;) {
     const auto before = now + duration;
-    duration = std::min(2 * duration, Steps::longest);
-    now = before + Steps::dear;
-    CHECK(steps.took(before, now) && are_dear_for(now, duration));
+    duration = std::min(2 * duration, longest_ban);
+    now = before + expensive;
+    CHECK(yields.record(before, now) && banned_for(now, duration));
   }
 
-  now += 3 * Steps::longest;  // that was long ago
-  CHECK(steps.took(now, now + Steps::dear) && are_dear_for(now + Steps::dear, 32 * Steps::dear));
-  now += 3 * Steps::longest;
-  CHECK(steps.took(now, now + second) && are_dear_for(now + second, Steps::longest));
+  now += 3 * longest_ban;  // the last ban was long ago
+  CHECK(yields.record(now, now + expensive) && banned_for(now + expensive, 32 * expensive));
+  now += 3 * longest_ban;
+  CHECK(yields.record(now, now + second) && banned_for(now + second, longest_ban));
 
-  Aside aside;
-  process_steps.dear_until.store(steady_now() + 100 * second, relaxed);
-  CHECK(!aside.step(never));  // nobody does
-  process_steps.dear_until.store(0, relaxed);
+  YieldTurn turn;
+  process_yields.banned_until.store(steady_now() + 100 * second, relaxed);
+  CHECK(!turn.yield(never));  // the ban is for every thread
+  lift_the_ban();
 }
 
-// A short wait that sees whether it stepped aside: between two steps it has a place.
-struct Asked : WaitObserver {
-  bool may_step;
+// A short wait that notices whether its thread yielded: between two yields the thread has a place.
+struct ShortWait : WaitObserver {
+  bool yielding_allowed;
   std::uint64_t at = steady_now() + 10'000'000;
-  mutable bool stepped = false;
+  mutable bool yielded = false;
   std::uint64_t deadline() const { return at; }
   bool interrupted() const {
-    for (auto& place : process_steps.taken_until) stepped |= place.load(relaxed) != 0;
+    for (auto& place : process_yields.taken_until) yielded |= place.load(relaxed) != 0;
     return false;
   }
-  bool may_yield() const { return may_step; }
-  const Asked& observer() const { return *this; }
+  bool may_yield() const { return yielding_allowed; }
+  const ShortWait& observer() const { return *this; }
 };
 
-void waits_that_may_and_may_not() {
-  check::step("waits that may step aside and that may not");
+void waits_that_may_and_may_not_yield() {
+  check::step("waits that may and may not yield");
   TwaLock<Native<SpinThenPark>> lock;
   const auto held = lock.acquire();
-  for (unsigned rounds = 0;; ++rounds) {  // a step that was dear was the last one
-    process_steps.dear_until.store(0, relaxed);
-    const Asked may{{}, true};
+  for (unsigned rounds = 0;; ++rounds) {  // an expensive yield is the last one of its wait
+    lift_the_ban();
+    const ShortWait may{{}, true};
     CHECK(!lock.acquire_until(may));
-    if (may.stepped) break;
+    if (may.yielded) break;
     if (!CHECK(rounds < 1000)) break;
   }
-  const Asked may_not{{}, false};
+  const ShortWait may_not{{}, false};
   CHECK(!lock.acquire_until(may_not));
-  CHECK(!may_not.stepped);
+  CHECK(!may_not.yielded);
   lock.release(held);
 }
 
@@ -162,19 +165,19 @@ void stay_on_one_processor() {
 void beside_a_thread_that_computes() {
   check::step("beside a thread that computes");
   std::atomic<bool> over{false};
-  std::thread stepping([&] {
+  std::thread yielding([&] {
     stay_on_one_processor();
     std::thread computing([&] {
       while (!over.load(relaxed)) {}
-    });  // on the same one
-    process_steps.dear_until.store(0, relaxed);
-    process_steps.dear_for.store(0, relaxed);
-    while (process_steps.dear_until.load(relaxed) == 0) Aside().step(never);
+    });  // inherits the processor
+    lift_the_ban();
+    process_yields.ban.store(0, relaxed);
+    while (process_yields.banned_until.load(relaxed) == 0) YieldTurn().yield(never);
     over = true;
     computing.join();
   });
-  stepping.join();
-  process_steps.dear_until.store(0, relaxed);
+  yielding.join();
+  lift_the_ban();
 }
 #endif
 
@@ -182,12 +185,12 @@ void beside_a_thread_that_computes() {
 
 int main(int argc, char** argv) {
   check::start(argc, argv);
-  a_few_at_a_time();
+  only_a_few_at_a_time();
   a_place_is_given_back();
-  places_of_the_dead();
+  places_of_threads_that_ended();
   before_a_deadline();
-  a_step_that_is_dear();
-  waits_that_may_and_may_not();
+  an_expensive_yield();
+  waits_that_may_and_may_not_yield();
 #if defined(__linux__)
   beside_a_thread_that_computes();
 #endif

@@ -108,12 +108,12 @@ class FairLine : FairWaiters<P, O> {
  private:
   // A newcomer watches the word for a moment, unless threads take turns or it has to give way.
   bool take_soon() {
-    if constexpr (P::looks != 0) {
+    if constexpr (P::short_spin != 0) {
       const auto decided = [](Bits now) {
         return Word::open(now) || Word::closed(now) || ((now & Word::waiting) != 0 && Word::saturated(now));
       };
       for (;;) {
-        auto now = P::await_briefly(word_, decided, P::looks, order::relaxed);
+        auto now = P::await_briefly(word_, decided, P::short_spin, order::relaxed);
         if (!now || !Word::open(*now)) return false;
         if (word_.compare_exchange(*now, Word::taken(*now), order::acquire)) return true;
       }
@@ -143,7 +143,7 @@ class FairLine : FairWaiters<P, O> {
 
   template <Until U>
   bool take_as_head(Element& mine, const U& until) {
-    const auto patience = P::patience(until, O.patience);
+    const auto patience = P::within(until, O.patience);
     judge();
     Bits borrowed = 0;  // saturation that the head set only to close the line, not for what it observed
     for (bool patient = true;;) {
@@ -172,7 +172,7 @@ class FairLine : FairWaiters<P, O> {
   bool take_out_of_turn(Element& mine, const U& until) {
     for (;;) {
       const auto now =
-          P::await_briefly(word_, &Word::available, P::looks == 0 ? 1 : P::looks, order::relaxed);
+          P::await_briefly(word_, &Word::available, P::short_spin == 0 ? 1 : P::short_spin, order::relaxed);
       if (!now || Word::saturated(*now) || head() == &mine) return false;
       const Bits next = (*now - Word::one_permit) | Word::editing;
       if (!word_.cas(*now, next, order::acquire)) continue;

@@ -101,8 +101,8 @@ class FairWaiters {
     if constexpr (!P::sleeps) {
       return P::await_until(word_, condition, until, order::relaxed);
     } else {
-      if constexpr (P::looks != 0)
-        if (const auto now = P::await_briefly(word_, condition, P::looks, order::relaxed)) return now;
+      if constexpr (P::short_spin != 0)
+        if (const auto now = P::await_briefly(word_, condition, P::short_spin, order::relaxed)) return now;
       for (Bits now = word_.load(order::relaxed);;) {
         if (condition(now)) return now;
         if ((now & Word::asleep) == 0) {
