@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yielding before a sleep (waiting/yield_before_park.hpp): only a few threads at a time, not just before a deadline, and
-// not beside a thread that only computes.
+// Yielding before a sleep (waiting/yield_before_park.hpp): only a few threads at a time, not just before a deadline,
+// and not beside a thread that only computes.
 #include <fairlock/fairlock.hpp>
 
 #include <optional>
