@@ -22,8 +22,8 @@
 //
 //   skip       a thread skips the capacitor with some probability
 //   activate   a thread skips it while the inner lock is free
-//   lanes      a thread arrives at one of several capacitors, chosen at random. Several lanes of one capacitor would lose
-//              permits in a lane to which no thread comes. (semaphore/lanes.hpp has lanes that keep the bound.)
+//   lanes      a thread arrives at one of several capacitors, chosen at random. Several lanes of one capacitor would
+//              lose permits in a lane to which no thread comes. (semaphore/lanes.hpp has lanes that keep the bound.)
 #pragma once
 
 #include <cstdint>
@@ -35,9 +35,9 @@
 namespace fairlock {
 inline namespace v0 {
 
-// How many members of the platoon have departed. Each departure is an RMW, because a thread that abandons the inner lock,
-// or fails to get it, departs without holding it. It is relaxed, because the permits carry the order: the last member
-// clears the count before it opens the gate for the next platoon.
+// How many members of the platoon have departed. Each departure is an RMW, because a thread that abandons the inner
+// lock, or fails to get it, departs without holding it. It is relaxed, because the permits carry the order: the last
+// member clears the count before it opens the gate for the next platoon.
 template <Platform P>
 class Departures {
  public:

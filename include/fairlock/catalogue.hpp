@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue: the only list of algorithms. Python, the lab, the checker, the documentation and the tests iterate over
-// it. A new lock is one header and one line here. A variation that a paper mentions is one line in Variations.
+// The catalogue: the only list of algorithms. Python, the lab, the checker, the documentation and the tests iterate
+// over it. A new lock is one header and one line here. A variation that a paper mentions is one line in Variations.
 #pragma once
 
 #include <algorithm>
@@ -54,9 +54,9 @@ struct Entry {
   static constexpr bool try_lock = TryLock<L>;
   static constexpr bool abandonable = TimedLock<timed_form<L>>;
   static constexpr bool trivial = std::is_trivially_destructible_v<L> && std::is_default_constructible_v<L>;
-  // Whether it can replace a POSIX mutex. It must fit into glibc's 40 bytes around the mutex kind at offset 16: the lock
-  // before it, and the episode after it. It must do without memory allocation, a destructor and work at thread exit. And
-  // it must do what every POSIX mutex does.
+  // Whether it can replace a POSIX mutex. It must fit into glibc's 40 bytes around the mutex kind at offset 16: the
+  // lock before it, and the episode after it. It must do without memory allocation, a destructor and work at thread
+  // exit. And it must do what every POSIX mutex does.
   static constexpr bool preloadable = trivial && !properties.allocates && !properties.numbers_threads &&
                                       properties.thread_oblivious && try_lock && sizeof(L) <= 16 &&
                                       (context_free || sizeof(typename L::Episode) <= 8);
@@ -169,7 +169,8 @@ using Variations = EntryList<
     Entry<"hapax/small-blocks", HapaxLock<P>, DomainOptions{.block_bits = 1}>,
     Entry<"hapax-vw/chain", HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::chain}>>,
     Entry<"hapax-vw/invisible", HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::wait_invisibly}>>,
-    Entry<"hapax-vw/two-stage", HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::wait_invisibly, .visible_looks = 1000}>>,
+    Entry<"hapax-vw/two-stage",
+          HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::wait_invisibly, .visible_looks = 1000}>>,
     Entry<"hapax-vw/fence-cas", HapaxVwLock<P, HapaxVwOptions{.catch_late = VwCatch::fence_cas, .look_first = false}>>,
     Entry<"hapax-vw/polite", HapaxVwLock<P, HapaxVwOptions{.catch_late = VwCatch::fence_load_cas}>>,
     Entry<"hapax-vw/roll-back", HapaxVwLock<P, HapaxVwOptions{.roll_back = true}>>,
@@ -188,7 +189,8 @@ using Variations = EntryList<
     Entry<"capacitor-tts/platoon-2", Wrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2}>>,
     Entry<"capacitor-tts/platoon-3", Wrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 3}>>,
     Entry<"capacitor-tts/simplistic", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2}>>,
-    Entry<"capacitor-tts/late-depart", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .late_depart = true}>>,
+    Entry<"capacitor-tts/late-depart",
+          SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .late_depart = true}>>,
     Entry<"capacitor-tts/activated", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .activate = true}>>,
     Entry<"capacitor-tts/ordered-lanes", LaneWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2}>>,
     Entry<"capacitor-tts/random-lanes", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .lanes = 2}>>,
@@ -205,7 +207,8 @@ using Variations = EntryList<
     Entry<"capacitor-mcs/platoon-1", Wrapped<P, McsLock<P>, CapacitorOptions{.platoon = 1}>>,
     Entry<"capacitor-mcs/platoon-2", Wrapped<P, McsLock<P>, CapacitorOptions{.platoon = 2}>>,
     Entry<"capacitor-mcs/platoon-3", Wrapped<P, McsLock<P>, CapacitorOptions{.platoon = 3}>>,
-    Entry<"capacitor-tts-fractional/platoon-2", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .skip = mostly}>>>;
+    Entry<"capacitor-tts-fractional/platoon-2",
+          SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .skip = mostly}>>>;
 // clang-format on
 
 // clang-format off: one entry a line

@@ -2,8 +2,8 @@
 // Episodes, and the ways to hold one.
 //
 // An episode is one acquire and its release, and the value that passes from one to the other. The caller decides where
-// it lives: in the lock body (Mutex, which makes any lock a C++ Lockable), or on the stack (Guard and with()). Keeping it
-// in the body costs a store to a cache line that other threads want. A lock without context has an empty episode.
+// it lives: in the lock body (Mutex, which makes any lock a C++ Lockable), or on the stack (Guard and with()). Keeping
+// it in the body costs a store to a cache line that other threads want. A lock without context has an empty episode.
 //
 // Acquiring a lock that allocates (Properties::allocates) may throw std::bad_alloc. The lock is then unchanged, and the
 // thread is not in line. Releasing a lock neither allocates nor throws.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // All of fairlock for a C++ program. `fairlock::mutex<"twa">` is a Lockable, for std::scoped_lock and the like.
 //
-// The public interface is what docs/reference/cpp.md names. Most of it is declared here. A new lock, waiting policy or
-// platform builds on the folders line/, waiting/ and platform/, which are internal: they may change in any release, and
-// so may the options of the templates in lock/ and semaphore/. Code outside fairlock must not use the folder detail/ or
-// the namespace fairlock::detail.
+// The public interface is what docs/reference/cpp.md names. The folders line/, waiting/ and platform/ are internal: a
+// new lock, waiting policy or platform builds on them, and must follow when they change. Only fairlock itself uses the
+// folder detail/ and the namespace fairlock::detail. Everything else may change in any release.
 #pragma once
 
 #include <chrono>

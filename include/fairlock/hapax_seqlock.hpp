@@ -11,9 +11,9 @@
 //   A copy is whole if last_, read before the words, equals first_, read after them.
 //
 // The paper's form (appendix B) has no writes_: every writer stores last_. Two overlapping writers can then leave a
-// mixture of their words under equal hapaxes: both begin, each overwrites some of the other's words, and the writer that
-// began last also ends last. Here, a writer that overlaps with another does not store last_. The record then reads as
-// torn until a write overlaps with no other. Writers still never wait.
+// mixture of their words under equal hapaxes: both begin, each overwrites some of the other's words, and the writer
+// that began last also ends last. Here, a writer that overlaps with another does not store last_. The record then reads
+// as torn until a write overlaps with no other. Writers still never wait.
 #pragma once
 
 #include <array>
@@ -40,8 +40,9 @@ class HapaxSeqlock {
     first_.exchange(mine, order::acq_rel);
     P::fence(order::release);  // a thread that sees one of our words also sees first_
     for (std::size_t i = 0; i < count; ++i) words_[i].store(words[i], order::relaxed);
-    // An RMW, not a load: a writer that begins after it has seen our first_, so its own first_ comes later. We are still
-    // in progress while we publish, so that writer overlaps with us and does not publish. Nor can it publish before us.
+    // An RMW, not a load: a writer that begins after it has seen our first_, so its own first_ comes later. We are
+    // still in progress while we publish, so that writer overlaps with us and does not publish. Nor can it publish
+    // before us.
     const auto now = writes_.fetch_add(0, order::acq_rel);
     const bool alone = at_start % begun == 0 && now / begun == at_start / begun + 1;
     if (alone) last_.store(mine, order::release);

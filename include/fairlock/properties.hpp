@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties: what the catalogue says about a lock beyond its type. These are the rows of Table 2 in the Hapax paper, and
-// some more. catalogue.hpp derives what the compiler knows: sizes, triviality, try_acquire and context.
+// Properties: what the catalogue says about a lock beyond its type. These are the rows of Table 2 in the Hapax paper,
+// and some more. catalogue.hpp derives what the compiler knows: sizes, triviality, try_acquire and context.
 #pragma once
 
 namespace fairlock {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of one lock. Counted<P, L> is the lock L with a Tally beside it. A front end that has no room for the Tally
-// beside the lock keeps it elsewhere, and acquires the lock through it.
+// Statistics of one lock. Counted<P, L> is the lock L with a Tally beside it. A front end that has no room for the
+// Tally beside the lock keeps it elsewhere, and acquires the lock through it.
 //
 //   field           counts                                                 written by
 //   acquisitions_   every acquisition                                      the owner

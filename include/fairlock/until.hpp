@@ -76,8 +76,8 @@ struct Deadline {
   static constexpr bool interrupted() { return false; }
 };
 
-// This long from now, by the steady clock. If the time is negative, the deadline has passed. If it is too long to count,
-// the deadline is `never`.
+// This long from now, by the steady clock. If the time is negative, the deadline has passed. If it is too long to
+// count, the deadline is `never`.
 template <class Rep, class Period>
 Deadline deadline_in(const std::chrono::duration<Rep, Period>& time) {
   using Nanoseconds = std::chrono::duration<long double, std::nano>;

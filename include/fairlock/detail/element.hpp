@@ -58,8 +58,8 @@ struct PerEpisode {
   [[gnu::noinline]] static T* create(Spares<T>& spares) {
     T* const element = P::template create<T>();
     if (spares.room == 0) {
-      // First the room, because free_at_exit may allocate, and malloc may use one of our locks. If it is too late in the
-      // thread, free_at_exit calls free_all at once, and the room is 0 again.
+      // First the room, because free_at_exit may allocate, and malloc may use one of our locks. If it is too late in
+      // the thread, free_at_exit calls free_all at once, and the room is 0 again.
       spares.room = spares.most;
       P::free_at_exit(&free_all, &spares);
     }

@@ -4,9 +4,9 @@
 //   notice    the last hapax that departed through the slot
 //
 // An owner writes the notice by an exchange, not by a store. If two owners share a slot, their stores may enter its
-// modification order in the opposite order to that in which they wrote their depart words. A waiter that saw only one of
-// them would look at an old depart word and sleep on. An RMW continues the release sequence of the RMW before it, so a
-// thread that sees any later value also sees both depart words.
+// modification order in the opposite order to that in which they wrote their depart words. A waiter that saw only one
+// of them would look at an old depart word and sleep on. An RMW continues the release sequence of the RMW before it, so
+// a thread that sees any later value also sees both depart words.
 #pragma once
 
 #include <cstdint>

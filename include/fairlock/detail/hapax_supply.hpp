@@ -70,8 +70,8 @@ class Hapaxes {
     const unsigned lane = pick(options, supply);
     const auto given = P::domain().lanes[lane].blocks.fetch_add(1, order::relaxed);
     const auto block = given * options.lanes + lane + 1;
-    // 2^47 blocks of 64K last for centuries. If they ran out, a repeated hapax would admit two owners. The upper half of
-    // all values belongs to other keys of the table of leavers (line/leavers.hpp).
+    // 2^47 blocks of 64K last for centuries. If they ran out, a repeated hapax would admit two owners. The upper half
+    // of all values belongs to other keys of the table of leavers (line/leavers.hpp).
     if (given >= ((~std::uint64_t{0} >> 1) >> options.block_bits) / options.lanes - 1)
       P::stop("hapax", "the domain has no hapaxes left: restart the program, or use smaller blocks");
     const auto hapax = block << options.block_bits;

@@ -3,12 +3,12 @@
 //
 //   visible(h)   0, or the hapax for which one waiter waits      that waiter (0 -> h), its predecessor (h -> 0)
 //
-// A hapax stands in a slot at most once. So any change that its waiter sees is the hand-over, unless the predecessor has
-// left, and then the table of leavers says so.
+// A hapax stands in a slot at most once. So any change that its waiter sees is the hand-over, unless the predecessor
+// has left, and then the table of leavers says so.
 //
-// A waiter whose slot is taken waits for depart, or (`collision`) for the notice of the same index, or on a chain of the
-// slot. Only on a chain does it learn that its predecessor has left. So a lock whose waiters can leave, or can sleep,
-// uses chains.
+// A waiter whose slot is taken waits for depart, or (`collision`) for the notice of the same index, or on a chain of
+// the slot. Only on a chain does it learn that its predecessor has left. So a lock whose waiters can leave, or can
+// sleep, uses chains.
 #pragma once
 
 #include <fairlock/detail/hapax_slots.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hashes from a ticket or a hapax to a slot of the waiting array.
 //
-// A good hash is not random here. The tickets of a lock come one after the other, so neighbouring tickets should fall on
-// different sectors, and a stream of tickets should visit every slot before it repeats. A Weyl sequence, with an odd
+// A good hash is not random here. The tickets of a lock come one after the other, so neighbouring tickets should fall
+// on different sectors, and a stream of tickets should visit every slot before it repeats. A Weyl sequence, with an odd
 // multiplier, does both. The lock's salt keeps two locks that move in step apart. A collision costs a needless look,
 // never correctness.
 //
@@ -67,9 +67,9 @@ constexpr std::uint32_t slot_of_hapax(HapaxHash hash, std::uint32_t salt, std::u
   return 0;
 }
 
-// The key of an object and a number, which selects a waiting chain. Objects are scattered over the chains. The numbers of
-// one object select neighbouring chains: no thread watches a chain, and a release that looks at several of them finds
-// the next one in its cache.
+// The key of an object and a number, which selects a waiting chain. Objects are scattered over the chains. The numbers
+// of one object select neighbouring chains: no thread watches a chain, and a release that looks at several of them
+// finds the next one in its cache.
 constexpr Key key_of(std::uint32_t salt, std::uint64_t number) {
   return (std::uint64_t{salt} * 0x9e3779b97f4a7c15ULL >> 40) + number;
 }

@@ -94,8 +94,8 @@ class FairWaiters {
     if ((now & Word::asleep) != 0) P::unpark(&word_);
   }
 
-  // Wait until the word satisfies the condition. A thread sets `asleep` before it sleeps on the word, and only while the
-  // condition does not hold.
+  // Wait until the word satisfies the condition. A thread sets `asleep` before it sleeps on the word, and only while
+  // the condition does not hold.
   template <class C, Until U>
   std::optional<Bits> await(const C& condition, const U& until) {
     if constexpr (!P::sleeps) {

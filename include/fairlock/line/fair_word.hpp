@@ -6,9 +6,9 @@
 //   bits         hold                                                     written by
 //   permits      permits available now, counted from `initial`            takers (-1), releases (+n)
 //   bypassed     newcomers that have passed the head; from quota on,      newcomers (+1); a thread that closes the line
-//                the line is closed                                       (all ones); a new head, or a thread that gives
-//                                                                         way (0)
-//   begun        when `bypassed` was last 0: a coarse clock, modulo 1 ms  a new head, a thread that gives way
+//                the line is closed                                       (all ones); a new head, or a newcomer that
+//                                                                         gives way (0)
+//   begun        when `bypassed` was last 0: a coarse clock, modulo 1 ms  a new head, a newcomer that gives way
 //   saturation   0: the line is not saturated; 3 after an observation     the head
 //                that it is, one less after each observation that it
 //                is not

@@ -14,10 +14,11 @@
 //              far; never shrinks
 //
 // A timed waiter reserves an entry before it arrives, so that it can leave at any time. If every entry is reserved, the
-// waiter waits outside the line until one is free, and tries the lock now and then. It loses its turn, and nothing else.
+// waiter waits outside the line until one is free, and tries the lock now and then. It loses its turn, and nothing
+// else.
 //
-// An entry is removed once, by the thread that changes its state. The version distinguishes it from a later entry in the
-// same place.
+// An entry is removed once, by the thread that changes its state. The version distinguishes it from a later entry in
+// the same place.
 #pragma once
 
 #include <cstdint>

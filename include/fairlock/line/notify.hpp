@@ -6,20 +6,20 @@
 //   guard_            held while a thread changes the line: for a few        waiters and notifiers
 //                     instructions
 //   first_            the longest waiter, or null                            under the guard
-//   element.next      the next longest waiter; after the newest waiter,      under the guard; then by its notifier alone
-//                     the longest
+//   element.next      the next longest waiter; after the newest waiter,      under the guard; then by its notifier
+//                     the longest                                            alone
 //   element.before    the opposite direction; null: it is off the line       under the guard
 //   element.claimed   1: the waiter was notified or gives up, whichever      its notifier (under the guard), or its
 //                     came first                                             owner
 //   element.gate      as on a waiting chain (waiting/chain.hpp)              its owner, and its notifier (woken)
 //
-// If a waiter gives up while a notifier notifies it, `claimed` decides: either the waiter takes the notification, or the
-// notifier goes on to the next waiter. An element lives on its owner's stack, and an owner that was notified touches
-// nothing else. So the line may be destroyed as soon as every waiter was notified or has returned.
+// If a waiter gives up while a notifier notifies it, `claimed` decides: either the waiter takes the notification, or
+// the notifier goes on to the next waiter. An element lives on its owner's stack, and an owner that was notified
+// touches nothing else. So the line may be destroyed as soon as every waiter was notified or has returned.
 //
 // A line of tickets (line/ticket.hpp) would not do. Its waiters look at the grant until the end, so it could not be
-// destroyed as early. And a thread that leaves it and comes back takes its old ticket, whereas here it must stand at the
-// end.
+// destroyed as early. And a thread that leaves it and comes back takes its old ticket, whereas here it must stand at
+// the end.
 #pragma once
 
 #include <cstdint>

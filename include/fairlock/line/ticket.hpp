@@ -81,8 +81,8 @@ class TicketLine {
     return true;
   }
 
-  // A timed acquire. wait(ticket) waits for the ticket's turn, and returns whether it came. release_one() gives a permit
-  // to the line.
+  // A timed acquire. wait(ticket) waits for the ticket's turn, and returns whether it came. release_one() gives a
+  // permit to the line.
   template <Until U, class W, class F>
   bool acquire_until(const U& until, const W& wait, const F& release_one) {
     bool entered = false;
@@ -194,8 +194,8 @@ class TicketLine {
     poke(first, permits);
   }
 
-  // The owner of ticket t, which has a reservation, stops waiting. True: the ticket was admitted after all, and its owner
-  // keeps the reservation.
+  // The owner of ticket t, which has a reservation, stops waiting. True: the ticket was admitted after all, and its
+  // owner keeps the reservation.
   template <class F>
   [[gnu::noinline]] bool leave(std::uint64_t t, const F& release_one) {
     bool own_ticket = true;

@@ -15,8 +15,8 @@
 // A null tail replaces the usual dummy node, so all-zero memory is an unlocked lock. The last nodes stay with the lock,
 // and the destructor frees them.
 //
-// A node belongs to its owner, and then to its owner's successor: the next arrival, or a waiter that took it over from a
-// leaver. No other thread may look at it, because it may already be a node of another lock, or freed. So even a try
+// A node belongs to its owner, and then to its owner's successor: the next arrival, or a waiter that took it over from
+// a leaver. No other thread may look at it, because it may already be a node of another lock, or freed. So even a try
 // stands in line for a moment.
 #pragma once
 

@@ -9,8 +9,8 @@
 //
 //   unlocked: arrive_ == depart_
 //
-// A waiter waits for its predecessor's hapax p. If its slot shows p, that is the hand-over. Any other change of the slot
-// means "look at depart_ again".
+// A waiter waits for its predecessor's hapax p. If its slot shows p, that is the hand-over. Any other change of the
+// slot means "look at depart_ again".
 #pragma once
 
 #include <fairlock/detail/hapax_slots.hpp>

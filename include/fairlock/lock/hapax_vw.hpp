@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hapax lock with visible waiters: a waiter writes the hapax for which it waits into the slot, and its predecessor clears
-// the slot to hand over. Under contention, neither touches the lock body. (Dice, Kogan 2026; Listings 3 and 5.)
+// Hapax lock with visible waiters: a waiter writes the hapax for which it waits into the slot, and its predecessor
+// clears the slot to hand over. Under contention, neither touches the lock body. (Dice, Kogan 2026; Listings 3 and 5.)
 //
 //   field         holds                                               written by
 //   arrive_       the hapax of the newest arrival                     each arrival; an owner that rolls back

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// qspinlock: Linux's 32-bit lock, adapted to user space. The first waiter sets a pending bit and watches the locked byte.
-// The others queue as in MCS, but the tail is a small thread number instead of a pointer.
+// qspinlock: Linux's 32-bit lock, adapted to user space. The first waiter sets a pending bit and watches the locked
+// byte. The others queue as in MCS, but the tail is a small thread number instead of a pointer.
 //
 //   bits of word_   meaning                                     written by
 //   0-7             1: held                                     a thread that enters (1), the owner (0)
 //   8               the first waiter is outside the queue       that waiter
 //   16-31           1 + the thread number of the queue's tail   each arrival at the queue; its head, when it is alone
 //
-// Differences from the kernel: nodes belong to threads instead of CPUs. They do not nest, because a thread waits for one
-// lock at a time. All changes are made to the whole word. A thread without a number (if more than 4096 threads live)
-// takes the lock as the kernel does when its nodes run out: it tries until the whole word is free.
+// Differences from the kernel: nodes belong to threads instead of CPUs. They do not nest, because a thread waits for
+// one lock at a time. All changes are made to the whole word. A thread without a number (if more than 4096 threads
+// live) takes the lock as the kernel does when its nodes run out: it tries until the whole word is free.
 #pragma once
 
 #include <fairlock/episode.hpp>

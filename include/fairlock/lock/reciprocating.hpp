@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reciprocating lock: each arrival pushes itself onto a stack. The owner detaches the whole stack as the next segment. The
-// segment is admitted from the top, and each member hands over to the member below. (Dice, Kogan 2025.)
+// Reciprocating lock: each arrival pushes itself onto a stack. The owner detaches the whole stack as the next segment.
+// The segment is admitted from the top, and each member hands over to the member below. (Dice, Kogan 2025.)
 //
 //   field          holds                                                  written by
 //   arrivals_      null: unlocked; locked_empty: held, and no thread      each arrival; the owner, at a segment's end
@@ -9,8 +9,8 @@
 //   element.gate   null: wait; else the end of the segment (below)        its owner (null), its predecessor in the line
 //
 // The address of an element also marks the end of a segment: the member whose successor would be that element is the
-// last one. The order is not FIFO, because a segment is admitted newest first. But a thread that arrives after a segment
-// was detached waits for the next segment, so each other thread bypasses a waiter at most once.
+// last one. The order is not FIFO, because a segment is admitted newest first. But a thread that arrives after a
+// segment was detached waits for the next segment, so each other thread bypasses a waiter at most once.
 #pragma once
 
 #include <fairlock/detail/element.hpp>

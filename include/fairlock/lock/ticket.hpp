@@ -46,8 +46,8 @@ class TicketLock {
 
   Episode acquire() {
     if constexpr (O.early_fetch) {
-      // Safe, because the grant never moves back: if the grant that we saw admits the ticket that we draw, the ticket is
-      // still admitted.
+      // Safe, because the grant never moves back: if the grant that we saw admits the ticket that we draw, the ticket
+      // is still admitted.
       const auto seen = line_.grant_.load(order::acquire);
       const auto mine = line_.arrive();
       if (!Line::admits(seen, mine)) await_turn(mine, Forever{});

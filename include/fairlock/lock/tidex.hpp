@@ -8,8 +8,8 @@
 //
 //   unlocked: arrive_ == depart_
 //
-// A thread has two identities. If depart_ still shows one of them, an arrival under it would make the lock look free, so
-// the thread takes the other one. Identities recur, so there is no sound try_acquire on single words.
+// A thread has two identities. If depart_ still shows one of them, an arrival under it would make the lock look free,
+// so the thread takes the other one. Identities recur, so there is no sound try_acquire on single words.
 #pragma once
 
 #include <fairlock/detail/hapax_supply.hpp>
@@ -72,8 +72,8 @@ class TidexLock {
     }
   }
 
-  // Identities are addresses in the threads' own memory, which lie whole pages apart. Without the mix, all of them would
-  // fall on one chain.
+  // Identities are addresses in the threads' own memory, which lie whole pages apart. Without the mix, all of them
+  // would fall on one chain.
   Key key(Episode identity) const { return P::key(this, mix(identity)); }
 
   typename P::template atomic<std::uint64_t> arrive_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TWA: a ticket lock with a waiting array. Near waiters (within `threshold` of the head) watch the grant, as in a ticket
-// lock. Far waiters wait in the domain (waiting/waiting_array.hpp), so a release invalidates at most `threshold` waiters.
-// (Dice, Kogan 2019; Listing 1.1.)
+// TWA: a ticket lock with a waiting array. Near waiters (within `threshold` of the head) watch the grant, as in a
+// ticket lock. Far waiters wait in the domain (waiting/waiting_array.hpp), so a release invalidates at most `threshold`
+// waiters. (Dice, Kogan 2019; Listing 1.1.)
 //
 //   line_     as in the ticket lock, which also provides try_acquire
 //   slot(t)   changes when ticket t turns near; written by the release that admits ticket t - threshold

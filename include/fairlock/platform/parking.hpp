@@ -69,8 +69,8 @@ struct alignas(128) ParkingBucket {
   std::mutex mutex;
   std::condition_variable changed;
 };
-// Never destroyed, because threads may still sleep when the program ends. Not allocated, because the first call may come
-// from a release.
+// Never destroyed, because threads may still sleep when the program ends. Not allocated, because the first call may
+// come from a release.
 struct ParkingBuckets {
   ParkingBucket buckets[64];
 };

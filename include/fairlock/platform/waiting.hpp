@@ -25,8 +25,8 @@ concept PlatformClock = requires(Deadline until) {
   { P::now() } -> std::same_as<std::uint64_t>;
   // Whether `until` has come.
   { P::over(until) } -> std::same_as<bool>;
-  // `until`, or so many nanoseconds from now if that is sooner. A waiter whose time is up then stays in line. The result
-  // refers to `until`, which must outlive it.
+  // `until`, or so many nanoseconds from now if that is sooner. A waiter whose time is up then stays in line. The
+  // result refers to `until`, which must outlive it.
   { P::within(until, std::uint64_t{1}) } -> Until;
   // The bounded delay of a backoff lock, in units of a spin.
   P::pause(1u);

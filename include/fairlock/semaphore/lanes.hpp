@@ -5,8 +5,8 @@
 //   line_.ticket             the next ticket to hand out. All lanes share it, so a ticket is a place in the whole order
 //   line_.grant, others_[]   how many tickets of the whole order are admitted, as far as this lane knows
 //
-// Ticket t waits in lane t mod `lanes`. If each lane were a semaphore with its own tickets, two threads could swap places
-// between choosing a lane and drawing its ticket, and a lane that no thread chooses would keep its permits.
+// Ticket t waits in lane t mod `lanes`. If each lane were a semaphore with its own tickets, two threads could swap
+// places between choosing a lane and drawing its ticket, and a lane that no thread chooses would keep its permits.
 //
 // A release adds its permits to the line first, and then to one lane after the other. Until it is done, a lane may lag
 // behind: this delays a waiter, but admits no waiter without a permit. Every lane learns of every permit, so the line

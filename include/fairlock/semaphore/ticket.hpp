@@ -3,8 +3,8 @@
 // (Dice, Kogan 2025; Listing 1 of the semaphore paper, whose introduction states the test the wrong way round.)
 //
 //   field         holds                                                          written by
-//   line_.ticket  the next ticket to hand out                                    each arrival
-//   line_.grant   how many tickets are admitted: those below it                  each release; several may do so at once
+//   line_.ticket  the next ticket to hand out                      each arrival
+//   line_.grant   how many tickets are admitted: those below it    each release; several may do so at once
 //
 //   permits: grant - ticket if positive      in line: ticket - grant if positive      all zero: `initial` permits
 #pragma once

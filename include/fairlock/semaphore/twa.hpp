@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // TWA semaphore: a ticket semaphore with a waiting array. Near waiters watch the grant. Far waiters wait in the domain
-// (waiting/waiting_array.hpp), so a release invalidates at most `threshold` waiters. (Dice, Kogan 2025; Listing 2 of the
-// semaphore paper. With Far::chain and threshold 0 it is Listing 3, and with Far::futex the form that its text describes.)
+// (waiting/waiting_array.hpp), so a release invalidates at most `threshold` waiters. (Dice, Kogan 2025; Listing 2 of
+// the semaphore paper. With Far::chain and threshold 0 it is Listing 3, and with Far::futex the form that its text
+// describes.)
 //
 //   line_     as in the ticket semaphore, which also provides try_acquire and value
 //   slot(t)   changes when ticket t turns near; written by the release that brings it within the threshold
 //
-// A release pokes the slots of the tickets that it turns near. With `fast_path` it looks at the tickets first, and pokes
-// only for those that were drawn. The releaser then writes the grant and reads the ticket, and the waiter writes the
-// ticket and reads the grant (Dekker). So both sides need a fence, the waiter only on its slow path. The release then
-// touches the semaphore after it has given the permit away, so the thread that gets the permit must not destroy the
-// semaphore at once.
+// A release pokes the slots of the tickets that it turns near. With `fast_path` it looks at the tickets first, and
+// pokes only for those that were drawn. The releaser then writes the grant and reads the ticket, and the waiter writes
+// the ticket and reads the grant (Dekker). So both sides need a fence, the waiter only on its slow path. The release
+// then touches the semaphore after it has given the permit away, so the thread that gets the permit must not destroy
+// the semaphore at once.
 #pragma once
 
 #include <algorithm>

@@ -15,8 +15,8 @@
 // them all, because each waiter wakes the one below.
 //
 // A notifier that finds a single waiter evaluates the waiter's condition. If the condition does not hold (two keys fell
-// on one chain), the notifier puts the waiter back and saves it the wake-up. Meanwhile the notifier's mark stands in the
-// slot. A signal that comes in between removes the mark, and then the notifier cannot put the waiter back.
+// on one chain), the notifier puts the waiter back and saves it the wake-up. Meanwhile the notifier's mark stands in
+// the slot. A signal that comes in between removes the mark, and then the notifier cannot put the waiter back.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,8 @@ struct BasicPark : Spin {
   using Parking = Backend;
 };
 
-// The default policy. A sleep costs about ten microseconds of system calls and scheduling, so a waiter first looks for a
-// shorter time than that. Then a few waiters yield for a while (waiting/yield_before_park.hpp).
+// The default policy. A sleep costs about ten microseconds of system calls and scheduling, so a waiter first looks for
+// a shorter time than that. Then a few waiters yield for a while (waiting/yield_before_park.hpp).
 template <class Backend>
 struct BasicSpinThenPark : BasicPark<Backend> {
   static constexpr const char* name = "spin-then-park";

@@ -16,8 +16,8 @@ inline void relax() {
 #endif
 }
 
-// The pause between two looks. A waiter that looks more often keeps taking the cache line from the owner, which is about
-// to write to it. Two threads on a ticket lock do nearly twice as much work with four pauses as with one.
+// The pause between two looks. A waiter that looks more often keeps taking the cache line from the owner, which is
+// about to write to it. Two threads on a ticket lock do nearly twice as much work with four pauses as with one.
 inline constexpr unsigned pauses_per_rest = 4;
 inline void rest() {
   for (unsigned i = 0; i < pauses_per_rest; ++i) relax();

@@ -89,8 +89,8 @@ struct FarWaiting {
     else return P::domain().counters[index];
   }
 
-  // Every form is an RMW. Two plain stores of hapaxes could enter the slot's modification order in the opposite order to
-  // that in which their releases wrote the grant, and a waiter that saw only one of them would never learn that its
+  // Every form is an RMW. Two plain stores of hapaxes could enter the slot's modification order in the opposite order
+  // to that in which their releases wrote the grant, and a waiter that saw only one of them would never learn that its
   // ticket has turned near.
   static void poke_slot(std::uint32_t index) {
     if constexpr (where == Far::notice) {
@@ -112,9 +112,9 @@ struct FarWaiting {
     for (std::uint32_t i = 0; i < P::slots(); ++i) poke_slot(i);
   }
 
-  // One RMW counts the poke and clears the bit, so no value recurs. With two RMWs, a waiter could read the new count while
-  // the bit is still set. After another waiter had set the cleared bit again, the word would hold that value once more,
-  // and the first waiter would fall asleep although it was admitted.
+  // One RMW counts the poke and clears the bit, so no value recurs. With two RMWs, a waiter could read the new count
+  // while the bit is still set. After another waiter had set the cleared bit again, the word would hold that value once
+  // more, and the first waiter would fall asleep although it was admitted.
   template <class Slot>
   [[gnu::noinline]] static void wake(Slot& far, std::uint64_t now) {
     while ((now & asleep) != 0)

@@ -2,8 +2,8 @@
 // YieldTurn: how a waiter yields its processor between looks before it sleeps.
 //
 // If threads outnumber processors, a line of sleeping waiters hands its lock on only as fast as a processor wakes up,
-// because the processor goes to sleep with its last thread. A few waiters that yield keep the processor awake, and enter
-// without a wake-up. Only a few may yield at a time, because more would hinder each other.
+// because the processor goes to sleep with its last thread. A few waiters that yield keep the processor awake, and
+// enter without a wake-up. Only a few may yield at a time, because more would hinder each other.
 //
 // A yield must also be cheap. Beside a thread that only computes, a waiter that yields loses its processor for that
 // thread's whole time slice, and the line stands still meanwhile. So each yield is timed. After an expensive yield, no
