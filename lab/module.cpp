@@ -161,7 +161,7 @@ struct Request {
     config.slots = slots;
     config.weak = memory_name == "weak";
     config.domain = subject->domain;
-    if (scenario == Scenario::full_table) config.domain.left = 1;
+    if (scenario == Scenario::full_table) config.domain.leavers = 1;
   }
 
   Program program() const { return subject->program(scenario, config.slots); }

@@ -2,25 +2,28 @@
 // Capacitor: makes any lock fair by admitting threads to it in platoons. (Dice, Kogan; Capacitor paper, Listings 1 and
 // 2: with a ticket semaphore the simplistic form, with a TWA semaphore the scalable one.)
 //
-//   field             holds                                            written by
-//   inner_            the lock that is wrapped                         its own algorithm
-//   gate.semaphore    `platoon` permits at first                       arrivals (take one), the last of a platoon (all back)
-//   gate.departures   how many of this platoon have departed           each departure; the last of the platoon (0)
+//   field             holds                                      written by
+//   inner_            the wrapped lock                           its own algorithm
+//   gate.semaphore    `platoon` permits at first                 arrivals (take one), the last member of a platoon
+//                                                                (returns all)
+//   gate.departures   how many of this platoon have departed     each departure; the last member of the platoon (0)
 //
-//   nobody here: permits + departed == platoon       closed: no permits, and departed < platoon
+//   idle: permits + departed == platoon       closed: no permits, and departed < platoon
 //
-// Permits come back only when the whole platoon has departed, and the semaphore is FIFO: whoever arrives `platoon`
-// places after me enters after me, whatever the inner lock does. So at most platoon - 1 later arrivals enter before me
-// in all, and no thread twice while the places of the platoon are held by different threads.
+// The permits come back only when the whole platoon has departed, and the semaphore is FIFO. So a thread that arrives
+// `platoon` places after a waiter enters after it, whatever the inner lock does. At most platoon - 1 later arrivals
+// enter before a waiter in all, and no thread twice while different threads hold the places of the platoon.
 //
-// A member departs when it *has got* the inner lock, just before it releases that: the bound is the same, and release
-// touches nothing of the lock after the inner release. The listings depart afterwards (`late_depart`), when the next
-// owner may have destroyed the lock already.
+// A member departs while it still holds the inner lock, just before it releases it. The bound is the same, and release
+// touches nothing after the inner release. In the listings, a member departs after the inner release (`late_depart`),
+// when the next owner may have destroyed the lock already.
 //
-// Three ways to save the price of arriving give the bound up, and are fair in the long run only: `skip` passes the
-// capacitor by with some probability, `activate` while the inner lock can be had at once, `lanes` spreads arrivals at
-// random over several capacitors. (Over the lanes of one, permits would be lost where nobody comes. Lanes that keep the
-// bound are a semaphore: semaphore/lanes.hpp.)
+// Three options avoid the cost of arriving. They give the bound up, and are fair only in the long run:
+//
+//   skip       a thread skips the capacitor with some probability
+//   activate   a thread skips it while the inner lock is free
+//   lanes      a thread arrives at one of several capacitors, chosen at random. Several lanes of one capacitor would
+//              lose permits in a lane to which no thread comes. (semaphore/lanes.hpp has lanes that keep the bound.)
 #pragma once
 
 #include <cstdint>
@@ -32,16 +35,16 @@
 namespace fairlock {
 inline namespace v0 {
 
-// How many of the platoon have departed. An RMW, because who abandons the inner lock, or fails to get it, departs
-// without holding it. Relaxed, because the permits carry the order: the last of the platoon clears the tally before it
-// opens the gate for the next.
+// How many members of the platoon have departed. Each departure is an RMW, because a thread that abandons the inner
+// lock, or fails to get it, departs without holding it. It is relaxed, because the permits carry the order: the last
+// member clears the count before it opens the gate for the next platoon.
 template <Platform P>
 class Departures {
  public:
-  // True for the last of the platoon: the permits of all of them are due.
+  // True for the last member: it must return the permits of the whole platoon.
   bool depart(std::uint64_t platoon) {
     if (departed_.fetch_add(1, order::relaxed) + 1 != platoon) return false;
-    departed_.store(0, order::relaxed);  // everybody has departed and nobody can arrive: no race
+    departed_.store(0, order::relaxed);  // no race: every member has departed, and no thread can arrive
     return true;
   }
   std::int64_t count() const { return static_cast<std::int64_t>(departed_.load(order::relaxed)); }
@@ -57,11 +60,11 @@ class Departures {
 
 struct CapacitorOptions {
   unsigned platoon = 10;
-  Chance skip{};             // the probability that an arrival passes the capacitor by
-  bool at_run_time = false;  // these two are not known before that: set() says
-  bool activate = false;     // arrive only when the inner lock cannot be had at once
-  unsigned lanes = 1;        // capacitors before the one lock, chosen at random; a power of two
-  bool late_depart = false;  // as in the listings: after the inner release
+  Chance skip{};             // the probability that a thread skips the capacitor
+  bool at_run_time = false;  // set() gives these two
+  bool activate = false;     // arrive only if the inner lock is not free
+  unsigned lanes = 1;        // capacitors before the inner lock, chosen at random; a power of two
+  bool late_depart = false;  // depart after the inner release, as in the listings
   Layout layout = Layout::sequestered;
 };
 
@@ -72,7 +75,7 @@ class Capacitor {
   static_assert(O.lanes != 0 && (O.lanes & (O.lanes - 1)) == 0, "lanes: a power of two");
   static_assert(!O.activate || TryLock<Inner>, "activate: only over a lock that can be tried");
   static_assert(Semaphore::initial == (O.at_run_time ? 0 : O.platoon),
-                "the semaphore begins with a permit for each of the platoon");
+                "the semaphore begins with a permit for each member of the platoon");
 
   static constexpr bool bounded = !O.at_run_time && O.skip.times == 0 && !O.activate && O.lanes == 1;
   static constexpr unsigned none = O.lanes;  // the lane of an episode that did not arrive
@@ -85,14 +88,14 @@ class Capacitor {
  public:
   using Timed = Capacitor<P, Semaphore, timed_form<Inner>, O>;
 
-  // Where every episode arrives, and at the same gate, there is nothing to record.
+  // If every episode arrives, and at the same gate, there is nothing to record.
   using Episode = std::conditional_t<bounded, typename Inner::Episode, Arrived>;
 
   static constexpr Properties properties = [] {
     Properties p = Inner::properties;
     p.name = "capacitor";
     p.source = "Dice, Kogan; Capacitor paper, §2 and §5";
-    p.spinning = Semaphore::properties.spinning;  // outside the platoon; within it, as the inner lock's
+    p.spinning = Semaphore::properties.spinning;  // outside the platoon; inside, as in the inner lock
     p.order = bounded ? Order::platoon : Order::long_term;
     p.bypass = bounded ? static_cast<int>(O.platoon) - 1 : 0;
     p.platoon = O.platoon;
@@ -103,7 +106,7 @@ class Capacitor {
     return p;
   }();
 
-  // Once, before the lock is used: at least one thread, and a probability.
+  // Call it once, before the lock is used. The platoon has at least one thread.
   void set(std::uint32_t platoon, Chance skip)
     requires(O.at_run_time)
   {
@@ -128,13 +131,13 @@ class Capacitor {
     if constexpr (O.late_depart) depart(lane);
   }
 
-  // Where the bound holds, a try takes a place in the platoon or fails: else a thread that only tries could pass a
-  // waiter by for ever.
+  // If the bound holds, a try takes a place in the platoon or fails. Otherwise a thread that only tries could bypass a
+  // waiter for ever.
   std::optional<Episode> try_acquire()
     requires TryLock<Inner>
   {
     const bool arrives = knobs_.skip.times == 0 && !O.activate && O.lanes == 1;
-    // Of a lock whose nodes circulate only those in line may look at a node.
+    // If the lock's nodes circulate, only a thread in line may look at a node.
     if ((!Inner::properties.nodes_circulate && inner_.locked()) || (arrives && !gates_[0].semaphore.try_acquire()))
       return std::nullopt;
     Arrival arrival{*this, arrives ? 0 : none};
@@ -155,7 +158,7 @@ class Capacitor {
     return std::nullopt;
   }
 
-  // Held, or somebody has arrived and not departed.
+  // Whether the lock is held, or a thread has arrived and not departed.
   bool locked() const {
     bool busy = inner_.locked();
     for (const auto& gate : gates_) busy |= gate.semaphore.value() + gate.departures.count() != knobs_.platoon;
@@ -179,8 +182,8 @@ class Capacitor {
     }
   };
 
-  // Departs in its destructor unless it has entered, even if the inner acquire throws: a platoon with
-  // a member that never departs would never close.
+  // Departs in its destructor unless the thread has entered, even if the inner acquire throws: a platoon with a member
+  // that never departs would never end.
   struct Arrival {
     Capacitor& capacitor;
     const unsigned lane;

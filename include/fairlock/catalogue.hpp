@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue: the only list of algorithms. Python, the lab, the checker, docs and tests all iterate over it.
-// A new lock is one header and one line here; a variation of the papers is one line in Variations.
+// The catalogue: the only list of algorithms. Python, the lab, the checker, the documentation and the tests iterate
+// over it. A new lock is one header and one line here. A variation that a paper mentions is one line in Variations.
 #pragma once
 
 #include <algorithm>
@@ -47,21 +47,22 @@ struct Entry {
   static constexpr std::string_view name = Name.view();
   static constexpr std::string_view base = L::properties.name;
   static constexpr Properties properties = L::properties;
-  static constexpr DomainOptions domain = D;  // what the variation asks of its domain
+  static constexpr DomainOptions domain = D;  // the domain that the variation needs
   using Lock = L;
 
   static constexpr bool context_free = std::is_empty_v<typename L::Episode>;
   static constexpr bool try_lock = TryLock<L>;
   static constexpr bool abandonable = TimedLock<timed_form<L>>;
   static constexpr bool trivial = std::is_trivially_destructible_v<L> && std::is_default_constructible_v<L>;
-  // Fits around the kind that glibc keeps at offset 16 of its 40 bytes, the lock before and the episode behind it;
-  // needs neither allocation nor destructor, nor to know when a thread ends; and can do what every POSIX mutex can.
+  // Whether it can replace a POSIX mutex. It must fit into glibc's 40 bytes around the mutex kind at offset 16: the
+  // lock before it, and the episode after it. It must do without memory allocation, a destructor and work at thread
+  // exit. And it must do what every POSIX mutex does.
   static constexpr bool preloadable = trivial && !properties.allocates && !properties.numbers_threads &&
                                       properties.thread_oblivious && try_lock && sizeof(L) <= 16 &&
                                       (context_free || sizeof(typename L::Episode) <= 8);
 };
 
-// A counting semaphore with std::counting_semaphore's names.
+// A semaphore with the names of std::counting_semaphore.
 template <class S>
 concept CountingSemaphore = std::constructible_from<S, std::uint64_t> && requires(S semaphore, Deadline until) {
   { semaphore.acquire_until(until) } -> std::same_as<bool>;
@@ -80,7 +81,7 @@ struct SemaphoreEntry {
   using Semaphore = S;
 };
 
-// A lock wrapped: with the semaphore that its capacitor scales by, with the simplistic one, or with one of two lanes.
+// A lock behind a capacitor: with the scalable semaphore, with the simplistic one, or with a semaphore of two lanes.
 template <Platform P, class L, CapacitorOptions O = CapacitorOptions{}>
 using Wrapped = Capacitor<P, TwaSemaphore<P, TwaSemaphoreOptions{.fast_path = true, .initial = O.platoon}>, L, O>;
 
@@ -168,7 +169,8 @@ using Variations = EntryList<
     Entry<"hapax/small-blocks", HapaxLock<P>, DomainOptions{.block_bits = 1}>,
     Entry<"hapax-vw/chain", HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::chain}>>,
     Entry<"hapax-vw/invisible", HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::wait_invisibly}>>,
-    Entry<"hapax-vw/two-stage", HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::wait_invisibly, .patience = 1000}>>,
+    Entry<"hapax-vw/two-stage",
+          HapaxVwLock<P, HapaxVwOptions{.collision = VwCollision::wait_invisibly, .visible_looks = 1000}>>,
     Entry<"hapax-vw/fence-cas", HapaxVwLock<P, HapaxVwOptions{.catch_late = VwCatch::fence_cas, .look_first = false}>>,
     Entry<"hapax-vw/polite", HapaxVwLock<P, HapaxVwOptions{.catch_late = VwCatch::fence_load_cas}>>,
     Entry<"hapax-vw/roll-back", HapaxVwLock<P, HapaxVwOptions{.roll_back = true}>>,
@@ -187,7 +189,8 @@ using Variations = EntryList<
     Entry<"capacitor-tts/platoon-2", Wrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2}>>,
     Entry<"capacitor-tts/platoon-3", Wrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 3}>>,
     Entry<"capacitor-tts/simplistic", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2}>>,
-    Entry<"capacitor-tts/late-depart", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .late_depart = true}>>,
+    Entry<"capacitor-tts/late-depart",
+          SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .late_depart = true}>>,
     Entry<"capacitor-tts/activated", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .activate = true}>>,
     Entry<"capacitor-tts/ordered-lanes", LaneWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2}>>,
     Entry<"capacitor-tts/random-lanes", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .lanes = 2}>>,
@@ -204,7 +207,8 @@ using Variations = EntryList<
     Entry<"capacitor-mcs/platoon-1", Wrapped<P, McsLock<P>, CapacitorOptions{.platoon = 1}>>,
     Entry<"capacitor-mcs/platoon-2", Wrapped<P, McsLock<P>, CapacitorOptions{.platoon = 2}>>,
     Entry<"capacitor-mcs/platoon-3", Wrapped<P, McsLock<P>, CapacitorOptions{.platoon = 3}>>,
-    Entry<"capacitor-tts-fractional/platoon-2", SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .skip = mostly}>>>;
+    Entry<"capacitor-tts-fractional/platoon-2",
+          SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .skip = mostly}>>>;
 // clang-format on
 
 // clang-format off: one entry a line
@@ -248,12 +252,12 @@ struct Find<Name, EntryList<First, Rest...>> {
 
 template <FixedString Name>
 struct Find<Name, EntryList<>> {
-  static_assert(sizeof(Name) == 0, "nothing of this name in fairlock's catalogue: `fairlock list` shows them");
+  static_assert(sizeof(Name) == 0, "nothing of this name in fairlock's catalogue: `fairlock list` shows the names");
 };
 
 }  // namespace detail
 
-// The lock, or the semaphore, of a catalogue name.
+// The lock, or the semaphore, with this name in the catalogue.
 template <Platform P, FixedString Name>
 using lock_named = typename decltype(detail::Find<Name, Locks<P>>::find())::type::Lock;
 

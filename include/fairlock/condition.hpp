@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Condition: threads wait, having let go of a lock, until another thread says that what they wait for may have come;
-// then they take the lock again. Over any lock of the catalogue, and over whatever has lock() and unlock().
+// Condition: a thread releases a lock and waits until another thread notifies it. Then it acquires the lock again. It
+// works with any lock of the catalogue, and with any type that has lock() and unlock().
 //
-//   field   holds                                    written by
-//   line_   who waits, the longest first; 16 bytes   waiters and notifiers (line/notify.hpp)
+//   field   holds                                      written by
+//   line_   the waiters, the longest first; 16 bytes   waiters and notifiers (line/notify.hpp)
 //
-// FIFO: a notification goes to the longest waiter, and to nobody who begins to wait later; without waiters it is lost.
-// No waiter wakes for no reason; but somebody else may have had the lock in between, so look again at what you wait
-// for. All-zero memory is a condition without waiters. As soon as all waiters are notified, or have returned because
-// they gave up, it may be destroyed: those who are notified need only the lock.
+// FIFO: a notification goes to the longest waiter, never to a thread that begins to wait later. Without waiters it is
+// lost. No waiter wakes for no reason, but another thread may have held the lock in between, so the waiter must check
+// again whether it may go on.
+//
+// All-zero memory is a condition without waiters. The condition may be destroyed as soon as every waiter has been
+// notified or has returned because it gave up: a notified waiter needs only the lock.
 #pragma once
 
 #include <chrono>
@@ -34,11 +36,11 @@ class Condition {
   Condition(const Condition&) = delete;
   Condition& operator=(const Condition&) = delete;
 
-  // The caller holds the lock, and has it again afterwards. False: `until` came before a notification.
+  // The caller holds the lock, and holds it again afterwards. False: `until` came before a notification.
   //
-  // If the lock allocates, taking it again may throw std::bad_alloc, and the caller then does not hold
-  // it. This happens only to a thread without a spare element, such as the first user of a `clh` lock:
-  // the element of its first episode stays with the lock.
+  // If the lock allocates, acquiring it again may throw std::bad_alloc, and the caller then does not hold it. This
+  // happens only to a thread without a spare element, such as the first user of a `clh` lock: the element of its first
+  // episode stays with the lock.
   template <EpisodicLock L, Until U>
   bool wait_until(L& lock, typename L::Episode& episode, const U& until) {
     return wait_between([&] { lock.release(episode); }, [&] { episode = lock.acquire(); }, until);
@@ -57,7 +59,7 @@ class Condition {
     wait_until(mutex, Forever{});
   }
 
-  // Until ready() holds. False: it does not, and `until` has come.
+  // Wait until ready() holds. False: it does not, and `until` has come.
   template <BasicLockable M, Until U, std::predicate F>
   bool wait_until(M& mutex, const U& until, F ready) {
     while (!ready())
@@ -78,7 +80,7 @@ class Condition {
     return wait_until(mutex, deadline_in(time), ready...);
   }
 
-  // These need not hold the lock. They tell how many were notified.
+  // The caller need not hold the lock. Returns how many waiters were notified.
   std::uint64_t notify_one() { return notify(1); }
   std::uint64_t notify_all() { return notify(~std::uint64_t{0}); }
 
@@ -101,7 +103,7 @@ class Condition {
   template <class Release, class Acquire, Until U>
   bool wait_between(const Release& release, const Acquire& acquire, const U& until) {
     const Finally<Acquire> again{acquire};
-    // Before the lock is released: whoever has the lock after us finds us in line.
+    // Before the lock is released, so that the next owner finds us in line.
     typename WaiterLine<P>::Place place(line_);
     release();
     return place.wait(until);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Episodes, and the ways to hold one.
 //
-// An episode is one acquire-release pair and the value that carries it from one to the other. It lives where its user
-// keeps it: in the lock body (Mutex, which makes a C++ Lockable of any lock), or on the stack (Guard and with()).
-// Passing it through the body costs a store to a line that others want; a lock without context has an empty episode.
+// An episode is one acquire and its release, and the value that passes from one to the other. The caller decides where
+// it lives: in the lock body (Mutex, which makes any lock a C++ Lockable), or on the stack (Guard and with()). Keeping
+// it in the body costs a store to a cache line that other threads want. A lock without context has an empty episode.
 //
-// Acquiring a lock that allocates (Properties::allocates) may throw std::bad_alloc. The lock is then
-// unchanged, and the thread is not in line. Releasing a lock neither allocates nor throws.
+// Acquiring a lock that allocates (Properties::allocates) may throw std::bad_alloc. The lock is then unchanged, and the
+// thread is not in line. Releasing a lock neither allocates nor throws.
 #pragma once
 
 #include <chrono>
@@ -43,7 +43,7 @@ concept TimedLock = EpisodicLock<L> && requires(L lock, Deadline until) {
   { lock.acquire_until(until) } -> std::same_as<std::optional<typename L::Episode>>;
 };
 
-// The form of a lock whose waiters may leave early, where that is another one.
+// The form of a lock whose waiters can leave, if that is a different type.
 namespace detail {
 template <class L>
 struct TimedForm {
@@ -64,9 +64,9 @@ inline constexpr bool debug = false;
 inline constexpr bool debug = true;
 #endif
 
-// In debug builds a misused lock stops with its name. In release builds nothing is looked at: releasing a lock that is
-// not held advances its line all the same, so that later two threads may be inside or none ever is; destroying a lock
-// that is held or waited for leaves those threads with memory that is gone.
+// In a debug build, misuse of a lock ends the program with the lock's name. A release build checks nothing. Releasing a
+// lock that is not held then advances its line all the same, so that later two threads may be inside, or none ever is.
+// Destroying a lock that is held or has waiters leaves those threads with memory that is gone.
 template <EpisodicLock L, bool Debug>
 void expect([[maybe_unused]] bool good, [[maybe_unused]] const char* what) {
   if constexpr (Debug) {
@@ -78,7 +78,7 @@ void expect([[maybe_unused]] bool good, [[maybe_unused]] const char* what) {
 
 namespace detail {
 
-// The destructor that complains exists in debug builds only, so that a Mutex stays trivial in release.
+// Only a debug build has the destructor that checks, so that a Mutex is trivial in a release build.
 template <EpisodicLock L, bool Debug>
 struct Body {
   L lock;
@@ -94,7 +94,7 @@ struct Body<L, true> {
 
 }  // namespace detail
 
-// Whether it complains is part of its type, so that object files built with and without NDEBUG do not mix two of them.
+// Whether it checks is part of the type, so that object files built with and without NDEBUG do not mix the two.
 template <EpisodicLock L, bool Debug = debug>
 class Mutex {
  public:
@@ -110,7 +110,7 @@ class Mutex {
     return keep(body_.lock.try_acquire());
   }
 
-  // With any end of waiting (until.hpp).
+  // With any Until (until.hpp).
   template <Until U>
   bool lock_until(const U& until)
     requires TimedLock<L>
@@ -137,17 +137,17 @@ class Mutex {
 
   void unlock() {
     expect<L, Debug>(held(), "was released while not held");
-    // The copy: once release has admitted the next owner, the one in the body is theirs.
+    // A copy, because the episode in the body belongs to the next owner as soon as release has admitted it.
     const auto episode = body_.episode;
     body_.lock.release(episode);
   }
 
   bool locked() const { return body_.lock.locked(); }
 
-  // The lock itself, for what only it has: knobs, say.
+  // The lock, for members that only it has, such as a capacitor's knobs.
   L& inner() { return body_.lock; }
 
-  // Of a lock that counts (statistics.hpp).
+  // For a lock that counts (statistics.hpp).
   auto statistics() const
     requires requires(const L& lock) { lock.statistics(); }
   {
@@ -155,7 +155,7 @@ class Mutex {
   }
 
  private:
-  // The owner asks its episode where that knows: others may be leaving the line that locked() would look at.
+  // The owner asks its episode, if the episode knows: other threads may be leaving the line at which locked() looks.
   bool held() const {
     if constexpr (requires { body_.episode.under_way(); }) return body_.episode.under_way();
     else return body_.lock.locked();
@@ -169,7 +169,7 @@ class Mutex {
   detail::Body<L, Debug> body_{};
 };
 
-// Holds a lock for a scope; the episode is on the stack.
+// Holds a lock for a scope. The episode is on the stack.
 template <EpisodicLock L>
 class [[nodiscard]] Guard {
  public:

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of fairlock for a C++ program: `fairlock::mutex<"twa">` is a Lockable, for std::scoped_lock and its kin.
+// All of fairlock for a C++ program. `fairlock::mutex<"twa">` is a Lockable, for std::scoped_lock and the like.
+//
+// The public interface is what docs/reference/cpp.md names. The folders line/, waiting/ and platform/ are internal: a
+// new lock, waiting policy or platform builds on them, and must follow when they change. Only fairlock itself uses the
+// folder detail/ and the namespace fairlock::detail. Everything else may change in any release.
 #pragma once
 
 #include <chrono>
@@ -7,6 +11,7 @@
 #include <fairlock/catalogue.hpp>
 #include <fairlock/condition.hpp>
 #include <fairlock/hapax_seqlock.hpp>
+#include <fairlock/interrupt.hpp>
 #include <fairlock/platform/native.hpp>
 #include <fairlock/statistics.hpp>
 #include <fairlock/waiting/chain.hpp>
@@ -15,7 +20,7 @@
 namespace fairlock {
 inline namespace v0 {
 
-// spin-then-park, unless the lock's waiters cannot sleep: then yield.
+// SpinThenPark, or Yield if the lock's waiters cannot sleep.
 struct DefaultWaiting {};
 
 namespace detail {
@@ -35,12 +40,12 @@ using policy = std::conditional_t<std::is_same_v<Waiting, DefaultWaiting>, Defau
 template <EpisodicLock L>
 struct Leavable {
   static_assert(TimedLock<timed_form<L>>,
-                "the waiters of this lock cannot leave: `fairlock list` says of which they can");
+                "the waiters of this lock cannot leave: `fairlock list` shows the locks whose waiters can");
   using type = timed_form<L>;
 };
 }  // namespace detail
 
-// A semaphore with all names of std::counting_semaphore.
+// A semaphore with all the names of std::counting_semaphore.
 template <CountingSemaphore S>
 struct StandardSemaphore : S {
   using S::S;
@@ -55,19 +60,19 @@ struct StandardSemaphore : S {
   }
 };
 
-// A lock of the catalogue by name, with a waiting policy; the episode is the caller's to keep (Guard, with).
+// A lock of the catalogue by name, with a waiting policy. The caller keeps the episode (Guard, with).
 template <FixedString Name, class Waiting = DefaultWaiting>
 using lock = typename detail::Choice<Name, Waiting>::Lock;
 
-// The same as a C++ Lockable: the episode is kept in the lock body.
+// The same as a C++ Lockable, which keeps the episode itself.
 template <FixedString Name, class Waiting = DefaultWaiting>
 using mutex = Mutex<lock<Name, Waiting>>;
 
-// And as a TimedLockable, for the locks that can be left: `fairlock list` says which.
+// The same as a TimedLockable, for a lock whose waiters can leave (`fairlock list` shows which can).
 template <FixedString Name, class Waiting = DefaultWaiting>
 using timed_mutex = Mutex<typename detail::Leavable<lock<Name, Waiting>>::type>;
 
-// A timed_mutex (where there is one) that keeps statistics() of itself; not On: the mutex and nothing else.
+// A mutex with statistics(), timed if the lock's waiters can leave. If On is false, a plain mutex.
 template <FixedString Name, class Waiting = DefaultWaiting, bool On = true>
 using counted_mutex =
     Mutex<timed_form<std::conditional_t<On, typename detail::Choice<Name, Waiting>::CountedLock, lock<Name, Waiting>>>>;
@@ -76,7 +81,7 @@ using counted_mutex =
 template <FixedString Name, class Waiting = DefaultWaiting>
 using semaphore = StandardSemaphore<semaphore_named<Native<detail::policy<Waiting>>, Name>>;
 
-// Threads wait for a condition under any of these mutexes; the longest waiter is notified first.
+// A condition variable for any of these mutexes. It notifies the longest waiter first.
 template <class Waiting = DefaultWaiting>
 using basic_condition = Condition<Native<detail::policy<Waiting>>>;
 using condition = basic_condition<>;
@@ -84,9 +89,9 @@ using condition = basic_condition<>;
 using interrupt = Interrupt<Native<>>;
 using interruptible = Interruptible<Native<>>;
 
-// Waits, asleep, until condition() holds; false if `until` came first. Whoever makes it hold calls signal(key)
-// afterwards. The key is any address that both agree on, usually that of what the condition reads; the condition must
-// be cheap, must not wait, and may be evaluated by the thread that signals.
+// Sleep until condition() holds. False: `until` came first. A thread that makes the condition true then calls
+// signal(key). The key is any address on which both threads agree, usually that of a variable that the condition reads.
+// The condition must be cheap and must not wait. The thread that signals may evaluate it.
 template <class C, Until U = Forever>
 bool wait_until(const void* key, const C& condition, const U& until = {}) {
   return Chains<Native<>>::wait_until(key, Native<>::key(key), condition, until);

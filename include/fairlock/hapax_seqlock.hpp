@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hapax seqlock: a record that writers overwrite without ever waiting, and readers copy and then judge.
+// HapaxSeqlock: a record that writers overwrite without waiting. A reader copies it, and then knows whether the copy is
+// whole or torn.
 //
 //   field      holds                                                  written by
-//   writes_    bits 0-15: writes under way; above: writes begun       each writer, at its start and end
+//   writes_    bits 0-15: writes in progress; above: writes begun     each writer, at its start and end
 //   first_     the hapax of a write that began                        each writer, before the words
 //   words_     the record                                             each writer
-//   last_      the hapax of a write that met no other                 such a writer, at its end
+//   last_      the hapax of a write that overlapped with no other     such a writer, at its end
 //
 //   A copy is whole if last_, read before the words, equals first_, read after them.
 //
-// The paper's form (appendix B) has no writes_: every writer stores last_. Then two writers that overlap can leave a
-// mixture under equal hapaxes: both begin, each overwrites a part of the other's words, and the one that began last
-// also ends last. Here a write that met another leaves last_ as it is; the record reads as torn until a write meets
-// none. Writers still never wait.
+// The paper's form (appendix B) has no writes_: every writer stores last_. Two overlapping writers can then leave a
+// mixture of their words under equal hapaxes: both begin, each overwrites some of the other's words, and the writer
+// that began last also ends last. Here, a writer that overlaps with another does not store last_. The record then reads
+// as torn until a write overlaps with no other. Writers still never wait.
 #pragma once
 
 #include <array>
@@ -30,17 +31,18 @@ template <Platform P, class T>
   requires std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T>
 class HapaxSeqlock {
  public:
-  // Whether the record was whole when this write published it: false means that it met another.
+  // False: the write overlapped with another, and the record reads as torn.
   bool write(const T& record) {
     Words words{};
     std::memcpy(words.data(), &record, sizeof(T));
     const auto at_start = writes_.fetch_add(begun + under_way, order::acquire);
     const auto mine = Hapaxes<P>::next();
     first_.exchange(mine, order::acq_rel);
-    P::fence(order::release);  // whoever sees one of our words will see first_ too
+    P::fence(order::release);  // a thread that sees one of our words also sees first_
     for (std::size_t i = 0; i < count; ++i) words_[i].store(words[i], order::relaxed);
-    // An RMW, not a load: a writer that begins after it has seen our first_, so its own comes later. And we are still
-    // under way while we publish, so that writer does not; nor can it publish first and be overwritten by us.
+    // An RMW, not a load: a writer that begins after it has seen our first_, so its own first_ comes later. We are
+    // still in progress while we publish, so that writer overlaps with us and does not publish. Nor can it publish
+    // before us.
     const auto now = writes_.fetch_add(0, order::acq_rel);
     const bool alone = at_start % begun == 0 && now / begun == at_start / begun + 1;
     if (alone) last_.store(mine, order::release);
@@ -48,7 +50,7 @@ class HapaxSeqlock {
     return alone;
   }
 
-  // A copy of the record, or nothing if it is torn. A record that was never written reads as zero.
+  // A copy of the record, or nothing if the copy is torn. A record that was never written reads as zero.
   std::optional<T> read() const {
     const auto last = last_.load(order::acquire);
     Words words;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the catalogue knows of a lock beyond its type: the rows of Table 2 in the Hapax paper, and ours.
-// Whatever the compiler can tell (sizes, triviality, try_acquire, context) is not here but derived in catalogue.hpp.
+// Properties: what the catalogue says about a lock beyond its type. These are the rows of Table 2 in the Hapax paper,
+// and some more. catalogue.hpp derives what the compiler knows: sizes, triviality, try_acquire and context.
 #pragma once
 
 namespace fairlock {
 inline namespace v0 {
 
 enum class Order {
-  fifo,     // no arrival later than mine enters before me
-  bounded,  // each other thread bypasses me at most `bypass` times
-  // The first in line is passed by at most `bypass` times in all, and so a waiter with k before it at most k + 1
-  // times that.
+  fifo,     // no later arrival enters before a waiter
+  bounded,  // each other thread bypasses a waiter at most `bypass` times
+  // At most `bypass` arrivals bypass the head of the line. So at most (k + 1) * `bypass` bypass a waiter that has k
+  // waiters before it.
   at_head,
   while_saturated,  // the same, but only while the running threads alone would keep the lock busy
-  barging,          // whoever comes at the right moment: unbounded bypass
-  lifo,             // the newest first: unbounded bypass, on purpose
-  platoon,    // whoever arrives more than `bypass` places after me enters after me: at most `bypass` bypass me in all
-  long_term,  // fair in the long run, by chance: no bound on one wait
+  barging,          // any thread enters that comes at the right moment: no bound on bypass
+  lifo,             // the newest waiter enters first, on purpose: no bound on bypass
+  platoon,          // a thread that arrives more than `bypass` places after a waiter enters after it
+  long_term,        // fair in the long run, by chance: no bound on one wait
 };
 
 constexpr bool bounds_bypass(Order order) {
@@ -26,19 +26,19 @@ constexpr bool bounds_bypass(Order order) {
 struct Properties {
   const char* name;
   const char* source;    // where the algorithm comes from
-  const char* spinning;  // where waiters look: L(ocal)/U(nknown) home + P(rivate)/S(emi-private)/G(lobal)
+  const char* spinning;  // where waiters look: a L(ocal) or U(nknown) home + P(rivate), S(emi-private) or G(lobal)
   Order order = Order::fifo;
-  int bypass = 0;        // Order::bounded, at_head, while_saturated and platoon: see there
-  unsigned platoon = 0;  // of a capacitor: how many threads it admits together
+  int bypass = 0;        // the bound in Order::bounded, at_head, while_saturated and platoon
+  unsigned platoon = 0;  // how many threads a capacitor admits together
   bool constant_time_release = true;
   bool on_stack = false;  // queue elements could live on the stack
   bool nodes_circulate = false;
   bool thread_oblivious = true;       // another thread may release
-  bool waiting_array = false;         // waits in the domain's slots
-  bool allocates = false;             // dynamic memory, and so thread exit has work to do
-  bool numbers_threads = false;       // takes a small number for each thread, to be given back when the thread ends
-  bool parkable = true;               // every wait ends with a write to the word waited for
-  bool release_touches_lock = false;  // after the store that frees: the next owner must not destroy the lock at once
+  bool waiting_array = false;         // waiters wait in the domain's slots
+  bool allocates = false;             // it allocates memory, and frees it when the thread exits
+  bool numbers_threads = false;       // it gives each thread a small number until the thread exits
+  bool parkable = true;               // a waiter may sleep: every wait ends with a write to the word that it watches
+  bool release_touches_lock = false;  // after the store that frees it, so the next owner must not destroy it at once
   unsigned max_threads = 0;           // in line at once; 0: no bound
   const char* space = "S*L";          // S lock, E element, L locks, T threads, A held + waiting
   const char* paper_branches = "-";   // Table 2's own figures, as printed there

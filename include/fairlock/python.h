@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/* fairlock for extension modules, in C, C++ or Cython: take a fairlock lock without a Python call.
+/* fairlock for extension modules in C, C++ or Cython: acquire a fairlock lock without a Python call.
  *
  *   static const fairlock_api *fairlock;                  once, in the module's init function:
  *   fairlock = fairlock_import();                         NULL: fairlock cannot be imported, and an exception is set
  *
- *   attached to the interpreter (with the GIL):           1 done, 0 the time ran out, -1 an exception is set
+ *   attached to the interpreter (with the GIL):           1 done, 0 timed out, -1 an exception is set
  *     fairlock->acquire(lock, timeout)
  *     fairlock->release(lock)
- *   detached from it (Py_BEGIN_ALLOW_THREADS, nogil):     1 done, 0 the time ran out, or release() of what is not held
+ *   detached from it (Py_BEGIN_ALLOW_THREADS, nogil):     1 done, 0 timed out, or release() of a lock that is not held
  *     fairlock->acquire_detached(lock, timeout)
  *     fairlock->release_detached(lock)
  *
- * `lock` is a fairlock.Lock, RLock, Semaphore or BoundedSemaphore that the caller has a reference to; check() tells. A timeout is in
- * nanoseconds; negative: for ever, 0: look once. acquire() detaches while it waits, so other Python threads run, and a signal handler
- * that raises ends the wait. acquire_detached() does not look at signals. release_detached() of a BoundedSemaphore looks first and
- * releases then: of several that are too many, and come at the same time, more than one may succeed. An RLock that is held by the
- * calling thread is acquired once more; threads that Python does not know may use the detached functions.
+ * `lock` is a fairlock.Lock, RLock, Semaphore or BoundedSemaphore, as check() says. The caller must hold a reference to
+ * it. A timeout is in nanoseconds. If it is negative, the wait has no limit. If it is 0, the thread tries once.
+ *
+ * acquire() detaches while it waits, so other Python threads run. A signal handler that raises ends the wait.
+ * acquire_detached() does not check for signals. release_detached() of a BoundedSemaphore checks its value and then
+ * releases, so several releases beyond the bound may succeed if they come at the same time.
+ *
+ * A thread that holds an RLock and acquires it again holds it once more. A thread that Python does not know may use the
+ * detached functions.
  */
 #ifndef FAIRLOCK_PYTHON_H
 #define FAIRLOCK_PYTHON_H
@@ -30,7 +34,7 @@ extern "C" {
 #define FAIRLOCK_API_VERSION 1
 
 typedef struct {
-  int version; /* functions are only ever added at the end, and this counts up */
+  int version; /* it grows when a function is added, always at the end */
   int (*check)(PyObject* object);
   int (*acquire)(PyObject* lock, int64_t timeout);
   int (*release)(PyObject* lock);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of one lock: what its acquisitions went through. Counted<P, L> is the lock L with a Tally beside it;
-// whoever has no room there keeps the Tally elsewhere, and acquires through it.
+// Statistics of one lock. Counted<P, L> is the lock L with a Tally beside it. A front end that has no room for the
+// Tally beside the lock keeps it elsewhere, and acquires the lock through it.
 //
-//   field           counts                                                  written by
-//   acquisitions_   all of them                                             the owner
-//   contended_      those that could not enter at once                      whoever waited, like all that follow
-//   woken_          of these, those that slept until the lock came to them
-//   waited_         nanoseconds that the contended ones waited in all
-//   longest_        nanoseconds of the longest wait, of whatever outcome
+//   field           counts                                                 written by
+//   acquisitions_   every acquisition                                      the owner
+//   contended_      acquisitions that could not enter at once              a thread that waited, like all that follow
+//   woken_          contended acquisitions by a thread that slept
+//   waited_         nanoseconds that contended acquisitions waited in all
+//   longest_        nanoseconds of the longest wait, successful or not
 //   parks_          how often a thread fell asleep
 //   abandoned_      acquisitions that were given up
 //
-// The owner's word needs no RMW, and the others are written only by those who have waited. What is not counted costs
-// nothing: a lock without a Tally, and the platform below it, are the same types as if this header did not exist. A
-// release is that of L.
+// The owner's word needs no RMW, and only threads that have waited write the other words. A lock without a Tally costs
+// nothing: the lock and its platform are the same types as if this header did not exist. Counted does not change the
+// release of L.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 namespace fairlock {
 inline namespace v0 {
 
-// A platform that knows how often the calling thread fell asleep.
+// A platform that counts how often the calling thread has fallen asleep.
 template <class Base>
 struct CountsParks : Base {
   static std::uint64_t parks() { return Base::template local<Parks>().count; }
@@ -43,10 +43,9 @@ struct CountsParks : Base {
 };
 
 template <class W = SpinThenPark, DomainOptions O = DomainOptions{}>
-struct CountingNative
-    : std::conditional_t<W::sleeps, Sleeping<CountsParks<NativeWaiting<W, O>>>, CountsParks<NativeWaiting<W, O>>> {};
+struct CountingNative : SleepingIf<W, CountsParks<NativeWaiting<W, O>>> {};
 
-// As of some moment while others go on: each number is right, but they may be of different moments.
+// Each number is correct, but other threads go on meanwhile, so two numbers may be of different moments.
 struct Statistics {
   std::uint64_t acquisitions, contended, woken, parks, abandoned;
   std::uint64_t waited, longest;  // nanoseconds
@@ -56,11 +55,17 @@ struct Statistics {
   }
 };
 
-// What those who had to wait went through.
-template <Platform P>
+template <class P>
+concept ParkCountingPlatform = Platform<P> && requires {
+  // How often the calling thread has fallen asleep.
+  { P::parks() } -> std::same_as<std::uint64_t>;
+};
+
+// The part of a Tally that threads write when they have waited.
+template <ParkCountingPlatform P>
 class WaitTally {
  public:
-  // Waits by wait(), which tells whether it was admitted, and counts that.
+  // Call wait(), which returns whether the thread was admitted, and count it.
   template <class F>
   bool count(const F& wait) {
     const auto began = P::now(), parks_before = P::parks();
@@ -91,14 +96,14 @@ class WaitTally {
   Word contended_, woken_, waited_, longest_, parks_, abandoned_;
 };
 
-template <Platform P>
-class alignas(P::sector) Tally {  // not beside what waiters watch
+template <ParkCountingPlatform P>
+class alignas(P::sector) Tally {  // not beside words that waiters watch
  public:
   template <EpisodicLock L>
   typename L::Episode acquire(L& lock) {
     if constexpr (TryLock<L>) {
       if (const auto episode = try_acquire(lock)) return *episode;
-    } else if (!lock.locked()) {  // more or less
+    } else if (!lock.locked()) {  // a good guess: another thread may come in between
       const auto episode = lock.acquire();
       count();
       return episode;
@@ -136,7 +141,7 @@ class alignas(P::sector) Tally {  // not beside what waiters watch
   WaitTally<P> waits_;
 };
 
-template <Platform P, EpisodicLock L>
+template <ParkCountingPlatform P, EpisodicLock L>
 class Counted {
  public:
   using Episode = typename L::Episode;

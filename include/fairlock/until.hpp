@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Until: how long a wait may last. What a timed acquire is given, and what every await of it is asked about.
+// Until: how long a wait may last. The caller passes it to a timed acquire, which passes it on to every wait.
 //
-//   Forever         for ever
+//   Forever         without end
 //   Deadline        until a point in time of the platform's clock, P::now(), in nanoseconds; `never` is infinitely far
-//   Interruptible   until then, or until somebody raises its Interrupt
+//   Interruptible   until then, or until another thread raises its Interrupt (interrupt.hpp)
 //
-// A deadline that has passed already means: look, then give up.
+// If the deadline has already passed, the waiter looks once and gives up.
 #pragma once
 
 #include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
-
-#include <fairlock/platform/platform.hpp>
 
 namespace fairlock {
 inline namespace v0 {
@@ -78,7 +76,8 @@ struct Deadline {
   static constexpr bool interrupted() { return false; }
 };
 
-// So long from now, by the steady clock. Negative: it has passed. Too long to count: never.
+// This long from now, by the steady clock. If the time is negative, the deadline has passed. If it is too long to
+// count, the deadline is `never`.
 template <class Rep, class Period>
 Deadline deadline_in(const std::chrono::duration<Rep, Period>& time) {
   using Nanoseconds = std::chrono::duration<long double, std::nano>;
@@ -90,7 +89,7 @@ Deadline deadline_in(const std::chrono::duration<Rep, Period>& time) {
   return {static_cast<std::uint64_t>(at)};
 }
 
-// The same for a point in time of any clock, as that clock stands now.
+// The same for a point in time of any clock, by what that clock shows now.
 template <class Clock, class Duration>
 Deadline deadline_at(const std::chrono::time_point<Clock, Duration>& when) {
   const auto now = Clock::now();
@@ -99,59 +98,6 @@ Deadline deadline_at(const std::chrono::time_point<Clock, Duration>& when) {
   using Nanoseconds = std::chrono::duration<long double, std::nano>;
   return deadline_in(Nanoseconds(when.time_since_epoch()) - Nanoseconds(now.time_since_epoch()));
 }
-
-// The way to call one waiting thread back. It stays raised until it is lowered. One wait at a time may be called off
-// with it, and it must live until raise() has returned.
-template <Platform P>
-class Interrupt : public WaitObserver {
- public:
-  void raise() {
-    raised_.exchange(1, order::acq_rel);
-    P::fence_after_rmw();
-    // Either we see where the waiter is about to sleep, or it sees that we raised (Dekker). But between its look and
-    // its sleep it can be missed, because we do not change the word that it sleeps on: so again, until it is up. Its
-    // gate may be gone by then: to wake a stale address does no harm.
-    while (void* const gate = gate_.load(order::acquire)) {
-      reinterpret_cast<Unpark>(unpark_.load(order::relaxed))(gate);
-      P::pause(64);
-    }
-  }
-  void lower() { raised_.store(0, order::relaxed); }
-  bool raised() const { return raised_.load(order::acquire) != 0; }
-
-  void before_park(const void* gate, Unpark unpark) {
-    unpark_.store(reinterpret_cast<std::uintptr_t>(unpark), order::relaxed);
-    set_gate(const_cast<void*>(gate));
-  }
-  void after_park() { set_gate(nullptr); }
-
-  template <class V>
-  void fields(V&& visit) const {
-    visit("raised", raised_);
-    visit("sleeper", gate_);
-    visit("unpark", unpark_);
-  }
-
- private:
-  void set_gate(void* gate) {
-    gate_.exchange(gate, order::acq_rel);
-    P::fence_after_rmw();
-  }
-
-  typename P::template atomic<std::uint32_t> raised_;
-  typename P::template atomic<void*> gate_;
-  // How the waiter sleeps: its lock may have another policy than ours.
-  typename P::template atomic<std::uint64_t> unpark_;
-};
-
-template <Platform P>
-struct Interruptible {
-  Interrupt<P>& interrupt;
-  std::uint64_t at = never;
-  std::uint64_t deadline() const { return at; }
-  bool interrupted() const { return interrupt.raised(); }
-  Interrupt<P>& observer() const { return interrupt; }
-};
 
 }  // namespace v0
 }  // namespace fairlock

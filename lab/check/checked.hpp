@@ -65,9 +65,9 @@ struct CheckedMemory {
   static constexpr std::uint32_t max_slots = 4;
   static constexpr unsigned max_lanes = 4;
   static constexpr unsigned max_threads = check::max_threads;
-  static constexpr unsigned left_size = 4;
+  static constexpr unsigned max_leavers = 4;
   static constexpr bool sleeps = false;
-  static constexpr unsigned looks = 0, long_looks = 0;
+  static constexpr unsigned short_spin = 0, long_spin = 0;
 
   template <class T>
   class atomic {
@@ -174,7 +174,7 @@ struct CheckedMemory {
   static void destroy(T* object) {
     World::current().destroy(object, sizeof(T));
   }
-  static void keep(void (*free)(void*), void* spare) { World::current().keep(free, spare); }
+  static void free_at_exit(void (*free)(void*), void* object) { World::current().keep(free, object); }
 
   static const DomainOptions& options() { return World::current().config().domain; }
   static Domain<CheckedMemory>& domain() {
@@ -273,11 +273,7 @@ struct Checked : CheckedMemory {
     static constexpr bool interrupted() { return false; }
   };
   template <Until U>
-  static Patience patience(const U&, std::uint64_t) {
-    return {};
-  }
-  template <Until U>
-  static Patience soon(const U&) {
+  static Patience within(const U&, std::uint64_t) {
     return {};
   }
 
@@ -334,6 +330,11 @@ struct Checked : CheckedMemory {
     return wait(where, condition, Kind::await_exchange, to_word(desired), o);
   }
 
+  template <class C, Until U>
+  static bool satisfied_soon(const void*, const C&, const U&) {
+    return false;
+  }
+
   static void pause(unsigned) {}
 
  private:
@@ -361,7 +362,7 @@ using CheckedSleeping = Sleeping<Checked>;
 // Waiters that check their condition twice before they sleep, and step aside in between: natively they yield there
 // (waiting/yield_before_park.hpp), and here any other thread may run.
 struct CheckedStepAside : Checked {
-  static constexpr unsigned looks = 1;
+  static constexpr unsigned short_spin = 1;
 
   template <class C, Until U>
   static bool satisfied_soon(const void*, const C& satisfied, const U& until) {
@@ -369,5 +370,8 @@ struct CheckedStepAside : Checked {
   }
 };
 using CheckedStepAsideThenSleep = Sleeping<CheckedStepAside>;
+
+static_assert(Platform<Checked> && Platform<CheckedSleeping>);
+static_assert(Platform<CheckedStepAside> && Platform<CheckedStepAsideThenSleep>);
 
 }  // namespace fairlock::check

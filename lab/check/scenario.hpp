@@ -29,6 +29,7 @@
 
 #include <fairlock/episode.hpp>
 #include <fairlock/hapax_seqlock.hpp>
+#include <fairlock/interrupt.hpp>
 
 #include "check/checked.hpp"
 
@@ -96,7 +97,7 @@ inline bool domain_in_use() {
     const auto top = reinterpret_cast<std::uintptr_t>(domain.chains[i].load(order::relaxed));
     if (top != 0 && (top & 1) == 0) return true;
   }
-  for (const auto& entry : domain.left)
+  for (const auto& entry : domain.leaver_table)
     if ((entry.state.load(order::relaxed) & 3) != 0) return true;
   return domain.reserved.load(order::relaxed) != 0;
 }

@@ -50,7 +50,7 @@ Subject subject_of(bool variation) {
   s.properties = E::properties;
   s.domain = E::domain;
   s.domain.lanes = s.domain.lanes < CheckedMemory::max_lanes ? s.domain.lanes : CheckedMemory::max_lanes;
-  s.domain.left = s.domain.left < CheckedMemory::left_size ? s.domain.left : CheckedMemory::left_size;
+  s.domain.leavers = s.domain.leavers < CheckedMemory::max_leavers ? s.domain.leavers : CheckedMemory::max_leavers;
   s.variation = variation;
   s.has_ticket_line = E::base.starts_with("ticket") || E::base.starts_with("twa") || E::base.starts_with("laned");
   if constexpr (requires { typename E::Semaphore; }) {

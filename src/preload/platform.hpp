@@ -68,7 +68,7 @@ class Pool {
 
   static void refill() {
     void* const more = mmap(nullptr, chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (more == MAP_FAILED) NativeMemory<DomainOptions{}>::stop("preload", "no memory for the elements of a lock");
+    if (more == MAP_FAILED) NativeDomain<DomainOptions{}>::stop("preload", "no memory for the elements of a lock");
     fresh_ = static_cast<char*>(more);
     end_ = fresh_ + chunk;
   }
@@ -130,7 +130,7 @@ struct PosixWaiting : Base {
     object->~T();
     Pool::destroy(object);
   }
-  static void keep(void (*free)(void*), void* spare) { Keeper::keep(free, spare); }
+  static void free_at_exit(void (*free)(void*), void* object) { Keeper::keep(free, object); }
   static unsigned self() { return Base::max_threads; }  // a number would have to be given back: no lock here wants one
 
   // A number of the calling thread that fits the 32 bits that glibc's mutex has for its owner. Never 0.
@@ -167,7 +167,6 @@ struct PosixWaiting : Base {
 inline constexpr DomainOptions options{.threads = 1};  // fewer pages to look at after a fork
 
 template <class W>
-struct Preloaded : std::conditional_t<W::sleeps, Sleeping<CountsParks<PosixWaiting<NativeWaiting<W, options>>>>,
-                                      CountsParks<PosixWaiting<NativeWaiting<W, options>>>> {};
+struct Preloaded : SleepingIf<W, CountsParks<PosixWaiting<NativeWaiting<W, options>>>> {};
 
 }  // namespace fairlock::preload

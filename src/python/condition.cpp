@@ -19,7 +19,7 @@ namespace {
 // Without a GIL, a notifier goes on at once and often waits next. Then it pays to look for longer than it takes to fall
 // asleep and wake up. With a GIL, the notifier cannot go on while the waiter looks.
 struct LongerLooks : SpinThenPark {
-  static constexpr unsigned long_looks = free_threaded ? 450 : 0;
+  static constexpr unsigned long_spin = free_threaded ? 450 : 0;
 };
 using Line = WaiterLine<CountingNative<LongerLooks>>;
 

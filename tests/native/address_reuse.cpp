@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A release may be held up until its line is gone and another line lies at the same address. It then touches the other
-// line only while a user of that line is inside, and leaves no entry behind.
+// A release may be delayed until its line is gone and another line lies at the same address. It then touches the other
+// line only while a thread still uses that line, and leaves no entry behind.
 #include <new>
 
 #include <fairlock/fairlock.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 using Line = TicketLine<Hooked, LineOptions{}>;
 
-// One release that is held up after it has admitted ticket 0 of a line, and a later line in which ticket 0 has left.
+// A release that is delayed after it has admitted ticket 0 of a line, and a later line in which ticket 0 has left.
 class Reuse {
  public:
   Reuse() {
@@ -47,7 +47,7 @@ class Reuse {
   void give_up_beside_stale_release() {
     hold_before_ = Operation::load;
     users_ = 1;
-    let_stale_release_go();
+    continue_stale_release();
     finish(0);
   }
 
@@ -64,20 +64,20 @@ class Reuse {
     poked_.open();
     held_.await();
     admitted.open();
-    let_stale_release_go();
+    continue_stale_release();
     release.join();
     finish(1);
   }
 
  private:
-  void let_stale_release_go() {
+  void continue_stale_release() {
     poked_.open();
     held_.await();
     gives_up_.open();
     held_.open();
   }
 
-  // Not for ever: a user of the line may wait for the stale release.
+  // The delay is bounded, because a user of the line may wait for the stale release.
   void before(Operation next) {
     if (next != hold_before_ || held_.reached()) return;
     held_.here();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Misuse stops with the lock's name in debug builds; release builds keep their mutexes trivial instead. In both,
-// all-zero memory is an unlocked lock.
+// In a debug build, misuse ends the program with the lock's name. In a release build, a mutex is trivial instead. In
+// both, all-zero memory is an unlocked lock.
 #include <cstring>
 
 #include <fairlock/fairlock.hpp>
@@ -32,13 +32,13 @@ namespace {
   });
   CHECK(destroyed.aborted_saying(name + "was destroyed while held"));
 
-  check::step(kind.name, "used well");
-  const auto used_well = check::in_child([&] {
+  check::step(kind.name, "used correctly");
+  const auto used_correctly = check::in_child([&] {
     Lockable mutex(kind);
     mutex.lock();
     mutex.unlock();
   });
-  CHECK(used_well.signal == 0 && used_well.status == 0 && used_well.said.empty());
+  CHECK(used_correctly.signal == 0 && used_correctly.status == 0 && used_correctly.said.empty());
 }
 
 // The bytes are zero and no constructor runs.
@@ -72,7 +72,7 @@ void zeroed(const AnyLock& kind) {
   operator delete(mutex, std::align_val_t(kind.mutex_alignment));
 }
 
-// One thread more than the lock was made for must not share another's flag: in release builds too.
+// A thread beyond the limit of the lock must not share the flag of another thread, not even in a release build.
 void anderson() {
   check::step("anderson: one thread too many");
   constexpr auto message = "fairlock: anderson: more threads in line than the lock was made for";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capacitors: over every lock of the catalogue; the dice; and that whoever abandons the inner lock still departs.
+// Capacitors: over every lock of the catalogue; their random numbers; and a thread that abandons the inner lock still
+// departs.
 #include <fairlock/fairlock.hpp>
 
 #include "support/replay.hpp"
@@ -45,12 +46,12 @@ void abandoned() {
   SimplyWrapped<Native<>, L, two> lock{};
   static_assert(TimedLock<decltype(lock)> && !TimedLock<SimplyWrapped<Native<>, McsLock<Native<>>, two>>);
   const auto mine = lock.acquire();
-  // Passes the capacitor, and leaves the inner lock: a place of the platoon is used up.
+  // It arrives at the capacitor and abandons the inner lock, so it uses up a place of the platoon.
   CHECK(!lock.acquire_until(Deadline{0}));
-  CHECK(!lock.acquire_until(Deadline{0}));  // does not get that far: the platoon waits for its owner
+  CHECK(!lock.acquire_until(Deadline{0}));  // it does not arrive: the platoon waits for its owner
   lock.release(mine);
   CHECK(!lock.locked());
-  for (int n = 0; n < 3; ++n) {  // closed and opened again, by whoever departs last
+  for (int n = 0; n < 3; ++n) {  // the last member to depart opens the capacitor again
     const auto again = lock.acquire_until(Deadline{never});
     CHECK(again && !lock.acquire_until(Deadline{0}));
     lock.release(*again);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that come and go by the thousand, each using every lock: nothing leaks (AddressSanitizer looks), small thread
-// numbers are used again, and a thread may still lock while its thread-local objects are being destroyed.
+// Thousands of threads start and end, and each uses every lock. Nothing leaks (AddressSanitizer checks that), small
+// thread numbers are used again, and a thread may still use a lock while its thread-local objects are being destroyed.
 #include <bit>
 #include <list>
 
@@ -42,10 +42,10 @@ int main(int argc, char** argv) {
     check::step("wave", std::to_string(n));
     std::atomic<unsigned> most{0};
     check::together(wave, [&](unsigned i) {
-      const unsigned mine = Native<>::self();
-      CHECK(mine < Native<>::max_threads && Native<>::self() == mine);
-      for (unsigned seen = most; seen < mine && !most.compare_exchange_weak(seen, mine);) {}
-      // Half of them in the other direction, so that they meet in the middle.
+      const unsigned number = Native<>::self();
+      CHECK(number < Native<>::max_threads && Native<>::self() == number);
+      for (unsigned seen = most; seen < number && !most.compare_exchange_weak(seen, number);) {}
+      // Half of the threads take the locks in the opposite order, so that they meet in the middle.
       const auto use = [](Used& u) { u.lock.with([&] { u.replay.advance(); }); };
       if (i % 2)
         for (auto& u : used) use(u);
@@ -63,8 +63,8 @@ int main(int argc, char** argv) {
   CHECK(highest < before + wave);
   CHECK(numbers_taken() == before);
 
-  // Whatever is constructed before a thread's first use of a lock is destroyed after what fairlock keeps for the
-  // thread.
+  // A thread-local object that is constructed before the thread first uses a lock is destroyed after the objects that
+  // fairlock frees at thread exit.
   struct Last {
     std::list<Used>* used = nullptr;
     ~Last() {

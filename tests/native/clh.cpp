@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Those who leave a CLH lock leave nodes behind. Whichever way they leave, and whoever leaves beside them, the next in
-// line finds the lock as it is, and the nodes do not pile up.
+// A waiter that leaves a CLH lock leaves a node behind. However it leaves, and whichever waiters leave at the same
+// time, the next waiter sees the true state of the lock, and nodes do not accumulate.
 #include <fairlock/fairlock.hpp>
 
 #include "support/check.hpp"
@@ -27,14 +27,14 @@ struct Counting : Base {
 using P = Counting<Hooked>;
 using L = ClhLock<P>;
 
-// A thread that arrives, does not want to wait, and stops before each step of leaving.
+// A thread that arrives with a deadline in the past, and stops before each step of leaving.
 class Leaver {
  public:
   explicit Leaver(L& lock)
       : thread_([this, &lock] {
           P::hook() = [this](Operation next) {
             if (next == Operation::cas) undo.here();
-            if (next == Operation::store) tell.here();
+            if (next == Operation::store) publish.here();
           };
           const bool admitted = lock.acquire_until(Deadline{0}).has_value();
           P::hook() = nullptr;
@@ -44,13 +44,14 @@ class Leaver {
   }
   void join() { thread_.join(); }
 
-  Stop undo, tell;  // at the tail; to the successor
+  Stop undo;     // before it undoes its arrival, as the last in line
+  Stop publish;  // before it tells its successor that it has left
 
  private:
   std::thread thread_;
 };
 
-// Threads keep spare nodes; those of a thread that has ended are gone.
+// A thread keeps spare nodes until it ends.
 template <class Counted, class F>
 void expect_no_node_left(const F& use) {
   const int before = Counted::alive;
@@ -58,31 +59,31 @@ void expect_no_node_left(const F& use) {
   CHECK(Counted::alive == before);
 }
 
-// The one behind undoes its arrival while the one before it is between finding out that it is not the last and telling
-// so. A node that was left is then the last, without a successor, until somebody comes; and who comes leaves another in
-// its place.
+// The second leaver undoes its arrival after the first has seen that it is not the last in line, and before it
+// publishes that it has left. An abandoned node is then the last in line, without a successor, until another thread
+// arrives. That thread then leaves another node in its place.
 void side_by_side() {
-  check::step("two leave side by side, again and again");
-  for (const bool somebody_comes : {true, false})
+  check::step("two adjacent waiters leave, again and again");
+  for (const bool another_comes : {true, false})
     expect_no_node_left<P>([&](int before) {
       L lock;
       const auto held = lock.acquire();
       for (unsigned n = 0; n < check::rounds(100); ++n) {
         Leaver first(lock), second(lock);
         first.undo.open();
-        first.tell.await();
-        const bool told_before = n % 2 != 0;
-        if (told_before) first.tell.open(), first.join();
+        first.publish.await();
+        const bool publishes_first = n % 2 != 0;
+        if (publishes_first) first.publish.open(), first.join();
         second.undo.open();
         second.join();
-        if (!told_before) first.tell.open(), first.join();
-        CHECK(!second.tell.reached());  // it was the last
+        if (!publishes_first) first.publish.open(), first.join();
+        CHECK(!second.publish.reached());  // it was the last in line
         CHECK(lock.locked());
-        CHECK(P::alive == before + 2);  // the owner's, and the one that was left
+        CHECK(P::alive == before + 2);  // the owner's node and the abandoned node
       }
       lock.release(held);
       CHECK(!lock.locked());
-      if (!somebody_comes) return;  // the lock takes it along
+      if (!another_comes) return;  // the lock's destructor frees the node
       const auto mine = lock.try_acquire();
       if (CHECK(mine.has_value())) lock.release(*mine);
     });
@@ -118,15 +119,15 @@ void at_the_instant_of_the_grant() {
   in_line.open();
   lock.release(held);
   leaver.undo.open();
-  leaver.tell.await();
-  CHECK(!entered);  // it does not know yet
-  leaver.tell.open();
+  leaver.publish.await();
+  CHECK(!entered);  // it does not know yet that the leaver has left
+  leaver.publish.open();
   leaver.join();
   heir.join();
   CHECK(entered && !lock.locked());
 }
 
-// Threads that come back all the time behind a long holder.
+// Threads that poll behind an owner that holds the lock for long.
 template <class W>
 void polling() {
   using Polled = Counting<Native<W>>;
@@ -139,7 +140,7 @@ void polling() {
       for (unsigned n = 0; n < check::rounds(1000); ++n) {
         if (t == 0) CHECK(!lock.try_acquire());
         else CHECK(!lock.acquire_until(deadline_in(std::chrono::microseconds(5 * t))));
-        // The owner's; each thread stands in line with one, and has left one to somebody who has not looked yet.
+        // The owner's node. For each thread, its node in line, one that its successor has not seen yet, and its spares.
         CHECK(Polled::alive <= before + 1 + threads * (2 + spare));
       }
     });
@@ -151,10 +152,10 @@ void polling() {
   });
 }
 
-// The owner's release in a debug build asks whether the lock is held. The nodes behind its own may be gone at any time:
-// it must not look at them (AddressSanitizer does).
-void watched() {
-  check::step("released in a debug build, while somebody leaves and ends");
+// In a debug build, a release checks that the lock is held. The nodes behind the owner's may be gone at any time, so
+// the release must not look at them. AddressSanitizer would notice.
+void released_beside_a_leaver() {
+  check::step("released in a debug build while a waiter leaves and ends");
   Mutex<L, true> mutex;
   mutex.lock();
   Leaver last(mutex.inner());
@@ -180,6 +181,6 @@ int main(int argc, char** argv) {
   at_the_instant_of_the_grant();
   polling<Yield>();
   polling<SpinThenPark>();
-  watched();
+  released_beside_a_leaver();
   return check::result();
 }

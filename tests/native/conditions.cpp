@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The condition: nothing lost between producers and consumers, the longest waiter first, timeouts, interrupts and
-// exceptions that lose no notification, storms of notify_all, and destruction as soon as all are notified.
+// The condition: producers and consumers lose nothing, the longest waiter is notified first, and timeouts, interrupts
+// and exceptions lose no notification. notify_all wakes every waiter, and the condition may be destroyed as soon as all
+// waiters are notified.
 #include <array>
 #include <memory>
 #include <mutex>
@@ -56,7 +57,7 @@ void producers_and_consumers(unsigned pairs, unsigned rounds) {
   CHECK(!not_full.waited_for() && !not_empty.waited_for());
 }
 
-// Waiters that come one after the other, and the order in which they are notified.
+// Waiters that arrive one after the other, and the order in which they are notified.
 template <class C>
 struct Parade {
   mutex<"ticket"> lock;
@@ -75,7 +76,7 @@ struct Parade {
       if (condition.wait_until(held, until)) notified.push_back(number);
       --waiting;
     });
-    // Whoever arrived and has let go of the lock is in line.
+    // A thread that has arrived and released the lock is in line.
     check::wait_until([&] { return std::scoped_lock(lock), arrived == number + 1; });
   }
   void await_waiting(unsigned n) {
@@ -108,7 +109,7 @@ void longest_first() {
   CHECK(parade.condition.notify_all() == 0);
 }
 
-// In the middle of the line one gives up, at its deadline or because it is called back.
+// A waiter in the middle of the line gives up, at its deadline or because it is interrupted.
 template <class Waiting, class C>
 void giving_up() {
   {
@@ -139,7 +140,7 @@ void timeouts() {
   C condition;
   mutex<"twa"> mutex;
   std::unique_lock held(mutex);
-  condition.notify_all();  // nobody waits: lost
+  condition.notify_all();  // lost, because no thread waits
   const auto began = std::chrono::steady_clock::now();
   CHECK(!condition.wait_for(held, 10ms));
   CHECK(std::chrono::steady_clock::now() - began >= 10ms);
@@ -149,10 +150,10 @@ void timeouts() {
   CHECK(!condition.wait_for(held, 1ms, [] { return false; }));
   CHECK(condition.wait_for(held, 1ms, [] { return true; }));
   CHECK(!condition.waited_for());
-  std::thread([&] { CHECK(!mutex.try_lock()); }).join();  // it is ours again
+  std::thread([&] { CHECK(!mutex.try_lock()); }).join();  // this thread holds it again
 }
 
-// Many who give up at any moment, many notifications: as many are taken as were given.
+// Waiters give up at any moment, among many notifications: as many are received as were given.
 template <class C>
 void none_lost(unsigned rounds) {
   C condition;
@@ -178,7 +179,7 @@ void none_lost(unsigned rounds) {
   CHECK(!condition.waited_for() && !lock.locked());
 }
 
-// A barrier: the last to come lets the others go on.
+// A barrier: the last thread to arrive lets the others continue.
 template <class M, class C>
 void storm(unsigned threads, unsigned rounds) {
   M mutex;
@@ -199,9 +200,9 @@ void storm(unsigned threads, unsigned rounds) {
   });
 }
 
-// The condition goes as soon as everybody is notified, though they have not noticed.
+// The condition is destroyed as soon as every waiter is notified, although none has noticed it yet.
 template <class C>
-void gone_at_once(unsigned rounds) {
+void destroyed_at_once(unsigned rounds) {
   for (unsigned i = 0; i < rounds; ++i) {
     auto condition = std::make_unique<C>();
     mutex<"ticket"> mutex;
@@ -224,7 +225,7 @@ void gone_at_once(unsigned rounds) {
   }
 }
 
-// What a front end may do when it is asked whether to go on.
+// A front end may throw when a wait asks it whether to continue.
 struct Throwing {
   static constexpr std::uint64_t deadline() { return never; }
   static bool interrupted() { throw std::runtime_error("enough"); }
@@ -257,7 +258,7 @@ void test(unsigned rounds) {
   check::step(Waiting::name, "timeouts"), timeouts<C>();
   check::step(Waiting::name, "none lost"), none_lost<C>(rounds);
   check::step(Waiting::name, "storm"), storm<mutex<"hapax-vw", Waiting>, C>(5, rounds / 2 + 1);
-  check::step(Waiting::name, "gone at once"), gone_at_once<C>(rounds / 20 + 1);
+  check::step(Waiting::name, "destroyed at once"), destroyed_at_once<C>(rounds / 20 + 1);
   check::step(Waiting::name, "exceptions"), exceptions<C>();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Release touches nothing of the lock after the store that admits or frees: the next owner may destroy it at once.
-// AddressSanitizer and ThreadSanitizer see what would happen otherwise.
+// A release does not touch the lock after the store that admits the next owner or frees the lock, so the next owner may
+// destroy it at once. AddressSanitizer and ThreadSanitizer would notice an access.
 #include <memory>
 
 #include "support/any_lock.hpp"
@@ -9,10 +9,10 @@
 int main(int argc, char** argv) {
   check::start(argc, argv);
   for (const AnyLock& kind : every_lock()) {
-    if (kind.properties.release_touches_lock) continue;  // and says so
+    if (kind.properties.release_touches_lock) continue;
     for (const bool by_try : {false, true}) {
       if (by_try && !kind.try_lock) continue;
-      check::step(kind.name, by_try ? "tried for" : "waited for");
+      check::step(kind.name, by_try ? "acquired by a try" : "acquired after a wait");
       std::unique_ptr<Lock> lock;
       std::atomic<unsigned> held{0}, gone{0};
       const unsigned rounds = check::rounds(300);
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
             const auto episode = lock->acquire();
             Lock& mine = *lock;
             held.store(n, std::memory_order_release);
-            for (unsigned m = own.next() % 64; m > 0; --m) own.work();  // sometimes before the other arrives
+            for (unsigned m = own.next() % 64; m > 0; --m) own.work();  // the other thread may arrive meanwhile
             mine.release(episode);
             check::wait_until([&] { return gone.load(std::memory_order_acquire) == n; });
           } else {

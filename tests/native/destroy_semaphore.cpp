@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A release does not touch the semaphore once it has published its permits: a thread that got one may destroy the
+// A release does not touch the semaphore after it has published its permits, so a thread that gets one may destroy the
 // semaphore at once. Here a waiter has left the head of the line, so the release must remove an entry from the table of
-// leavers, and the semaphore lies in a page that is unmapped while the release is held up.
+// leavers. The semaphore lies in a page that is unmapped while the release is delayed.
 #include <sys/mman.h>
 
 #include <functional>

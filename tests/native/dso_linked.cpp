@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two shared libraries in one process share locks: linked to the program.
+// Two shared libraries that are linked to the program share locks with it.
 #include "dso/dso.hpp"
 
 int main(int argc, char** argv) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two shared libraries in one process share locks: opened at run time with RTLD_LOCAL, like the plugins of an
-// interpreter. The program itself takes part because it exports its symbols (ENABLE_EXPORTS in CMake, -rdynamic);
-// without that the linker keeps the program's domain to itself.
+// Two shared libraries share locks although they are opened at run time with RTLD_LOCAL, like the plugins of an
+// interpreter. The program shares the locks too because it exports its symbols (ENABLE_EXPORTS in CMake, -rdynamic).
+// Otherwise the linker would keep the program's domain private.
 #include <dlfcn.h>
 
 #include "dso/dso.hpp"

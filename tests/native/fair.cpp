@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fair lock and the fair semaphore: threads that wait, that try and that leave, under every waiting policy; no
-// thread starves; and a woken waiter that does not run keeps the others waiting only while the lock is saturated.
+// The fair lock and the fair semaphore: threads wait, try and leave, under every waiting policy. No thread starves. A
+// woken waiter that does not run delays the others only while the lock is saturated.
 #include <fairlock/fairlock.hpp>
 
 #include <atomic>
@@ -20,7 +20,7 @@ static_assert(TimedLock<lock<"fair">> && TryLock<lock<"fair">>);
 
 Deadline in_microseconds(std::uint64_t n) { return {steady_now() + n * 1000}; }
 
-// Some wait for ever, some leave in a hurry, some only try. The counter is not atomic: the lock protects it.
+// Some threads wait for ever, some leave soon, and some only try. The counter is not atomic: the lock protects it.
 template <class P>
 void mixed(unsigned threads, unsigned rounds) {
   FairLock<P, FairOptions{.quota = 3, .patience = 20'000}> lock{};
@@ -47,7 +47,7 @@ void mixed(unsigned threads, unsigned rounds) {
   lock.release({});
 }
 
-// Permits come in bunches, and some who wait for them leave.
+// Several permits are released at once, and some waiters leave.
 template <class P>
 void bunches(unsigned threads, unsigned rounds) {
   FairSemaphore<P, FairSemaphoreOptions{.quota = 3, .patience = 20'000}> semaphore(2);
@@ -67,7 +67,7 @@ void bunches(unsigned threads, unsigned rounds) {
   CHECK(semaphore.value() == 2);
 }
 
-// Whoever is the last to leave destroys the lock at once.
+// The last thread to leave destroys the lock at once.
 template <class P>
 void destroy(unsigned rounds) {
   struct Shared {
@@ -86,9 +86,9 @@ void destroy(unsigned rounds) {
   }
 }
 
-// A thread that keeps coming back does not keep the others out.
+// A thread that comes back again and again does not keep the others out.
 template <class P>
-void nobody_starves() {
+void no_thread_starves() {
   FairLock<P> lock{};
   std::atomic<unsigned> served{0};
   check::together(3, [&](unsigned t) {
@@ -107,18 +107,18 @@ void nobody_starves() {
   });
 }
 
-// A waiter that `is_late` stays in its wait, woken, until it is `let_go`: as if it had no processor.
+// A late waiter stays in its wait after it is woken, until `released`, as if it had no processor.
 struct LateWaiters : Native<Park> {
   static inline thread_local bool is_late = false;
   static inline std::atomic<unsigned> woken{0};
-  static inline std::atomic<bool> let_go{false};
+  static inline std::atomic<bool> released{false};
 
   template <class A, Until U>
   static bool watch(A& gate, const U& until) {
     const bool woke = Native<Park>::watch(gate, until);
     if (is_late && woke) {
       ++woken;
-      let_go.wait(false);
+      released.wait(false);
     }
     return woke;
   }
@@ -128,14 +128,14 @@ struct LateWaiters : Native<Park> {
   }
 };
 
-// The first in line is woken, but does not run. The owner comes back twice as a newcomer, and each time releases the
-// lock. The second waiter may enter meanwhile if, and only if, the lock is not saturated.
+// The first waiter is woken, but does not run. The owner comes back as a newcomer, and each time releases the lock. The
+// second waiter may enter meanwhile if, and only if, the lock is not saturated.
 template <bool Adapts>
 void late_head() {
-  check::step("the first in line is late", Adapts ? "and the lock adapts" : "and the lock takes turns");
+  check::step("the first waiter is late", Adapts ? "and the lock adapts" : "and the lock takes turns");
   using P = LateWaiters;
   P::woken = 0;
-  P::let_go = false;
+  P::released = false;
   FairLock<P, FairOptions{.quota = 8000, .patience = 500'000, .adapts = Adapts}> lock{};
   const auto first_in_line = [&] {
     std::uint64_t head = 0;
@@ -158,7 +158,7 @@ void late_head() {
     second_entered = true;
     lock.release({});
   });
-  // If the second has not arrived by now, the loop sees to it.
+  // If the second waiter has not arrived by now, it arrives during the loop.
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   lock.release({});
   while (P::woken == 0) std::this_thread::yield();
@@ -168,8 +168,8 @@ void late_head() {
   }
   CHECK(!first_entered);
   CHECK(second_entered == Adapts);
-  P::let_go = true;
-  P::let_go.notify_all();
+  P::released = true;
+  P::released.notify_all();
   first.join();
   second.join();
   CHECK(!lock.locked());
@@ -181,12 +181,12 @@ void test() {
   const bool sleeps = W::sleeps;
   check::step("mixed", W::name);
   mixed<P>(sleeps ? 8 : 4, check::rounds(sleeps ? 5000 : 1000));
-  check::step("bunches", W::name);
+  check::step("several permits at once", W::name);
   bunches<P>(sleeps ? 8 : 4, check::rounds(sleeps ? 5000 : 1000));
   check::step("destroy", W::name);
   destroy<P>(check::rounds(sleeps ? 500 : 100));
-  check::step("nobody starves", W::name);
-  nobody_starves<P>();
+  check::step("no thread starves", W::name);
+  no_thread_starves<P>();
 }
 
 }  // namespace

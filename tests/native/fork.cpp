@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The child of a fork: the domain is as new, and locks that others were waiting for can be made anew and used.
+// The child of a fork: its domain is empty, and it can construct and use a lock again for which other threads were
+// waiting.
 #include <fairlock/fairlock.hpp>
 #include <fairlock/platform/fork.hpp>
 
@@ -21,7 +22,7 @@ namespace {
 
 using P = Native<>;
 
-// Threads of this process use the lock; true if they excluded each other.
+// Threads of this process use the lock. True: they excluded each other.
 template <class M>
 bool use(M& mutex) {
   unsigned count = 0;
@@ -44,7 +45,7 @@ bool in_child(M& mutex) {
   after_fork_in_child<P>();
   new (&mutex) M;
   if (!use(mutex)) return false;
-  mutex.lock();  // and by one after the other, with somebody who gives up in between
+  mutex.lock();  // and once more after a waiter has given up
   std::thread impatient([&] {
     if (mutex.try_lock_for(1ms)) std::_Exit(3);
   });
@@ -86,7 +87,7 @@ int main(int argc, char** argv) {
   const bool allowed = std::getenv("FAIRLOCK_TEST_EMULATED") == nullptr;
 #endif
   if (!allowed) {
-    std::puts("neither ThreadSanitizer nor qemu allows threads in the child of a process that had several");
+    std::puts("neither ThreadSanitizer nor qemu allows threads in the child of a process with several threads");
     return check::skipped;
   }
   check::start(argc, argv);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hapaxes are used once: across threads, blocks, lanes and block sizes, with values given back and with second blocks.
-// When they run out, the program stops with a message.
+// A hapax is used once: across threads, blocks, lanes and block sizes, with values given back and with second blocks.
+// When the hapaxes run out, the program ends with a message.
 #include <fairlock/fairlock.hpp>
 
 #include "support/check.hpp"
@@ -18,7 +18,7 @@ void expect_unique(Values all) {
   CHECK(all.front() != 0);
 }
 
-// Blocks come from lanes that never meet: lane l gives out the numbers that are l + 1 modulo the number of lanes.
+// No two lanes give out the same block: lane l gives out the numbers that are l + 1 modulo the number of lanes.
 template <DomainOptions O>
 void unique(const char* what, unsigned each) {
   using P = Native<Yield, O>;
@@ -29,7 +29,7 @@ void unique(const char* what, unsigned each) {
   std::vector<Values> drawn(threads);
   check::together(threads, [&](unsigned i) {
     for (unsigned n = 0; n < each; ++n) {
-      // Some skip the rest of a block, some change over to a second one.
+      // Some threads skip the rest of a block, some switch to a second block.
       if (n % 37 == 11 && i == 1) Source::avoid_collision(AfterCollision::new_block);
       if (n % 37 == 11 && i == 2) Source::avoid_collision(AfterCollision::second_block);
       if (n % 37 == 11 && i == 3) Source::avoid_collision(AfterCollision::nothing);
@@ -40,7 +40,7 @@ void unique(const char* what, unsigned each) {
   for (const Values& values : drawn) all.insert(all.end(), values.begin(), values.end());
   expect_unique(all);
 
-  // Every value belongs to a block that its lane has given out, and only the domain's lanes gave any.
+  // Every value belongs to a block that its lane has given out, and no lane outside the domain has given out any.
   std::uint64_t blocks = 0;
   for (unsigned lane = 0; lane < P::max_lanes; ++lane) {
     const auto given = P::domain().lanes[lane].blocks.load(order::relaxed);
@@ -54,7 +54,7 @@ void unique(const char* what, unsigned each) {
   CHECK(blocks * Source::block_size() >= all.size());
 }
 
-// What a block is for: consecutive values, and one visit to the source for each block.
+// A block holds consecutive values, and a thread visits the source once for each block.
 void blocks() {
   check::step("blocks");
   constexpr DomainOptions options{.slots = 2, .block_bits = 4};
@@ -66,7 +66,7 @@ void blocks() {
   CHECK(given() == 1);
   CHECK(Hapaxes<P>::next() == first + 16 && given() == 2);
 
-  // A second block, and back to where the first one was left.
+  // Switch to a second block, and back to the next value of the first.
   Hapaxes<P>::avoid_collision(AfterCollision::second_block);
   CHECK(Hapaxes<P>::next() == first + 32 && given() == 3);
   Hapaxes<P>::avoid_collision(AfterCollision::second_block);
@@ -76,11 +76,11 @@ void blocks() {
   Hapaxes<P>::avoid_collision(AfterCollision::new_block);
   CHECK(Hapaxes<P>::next() == first + 48 && given() == 4);
 
-  // Another thread has a block of its own.
+  // Another thread has its own block.
   std::thread([&] { CHECK(Hapaxes<P>::next() == first + 64); }).join();
 }
 
-// A hapax that nobody saw goes out again, once, and only to those who ask for such.
+// A hapax that no other thread saw is used again, once, and only by a caller that accepts returned hapaxes.
 void give_back() {
   check::step("give back");
   constexpr DomainOptions options{.slots = 4, .block_bits = 8};
@@ -93,7 +93,7 @@ void give_back() {
   const auto d = Source::next_or_returned();
   expect_unique({a, b, c, d});
   Source::give_back(c);
-  Source::give_back(d);  // there is room for one: the other is simply not used again
+  Source::give_back(d);  // there is room for one: the other is not used again
   CHECK(Source::next_or_returned() == d);
   expect_unique({a, b, c, d, Source::next_or_returned(), Source::next()});
 }
@@ -105,11 +105,11 @@ void overflow(const char* what) {
   check::step("overflow:", what);
   constexpr auto message = "fairlock: hapax: the domain has no hapaxes left";
   const auto near_the_end = [](std::uint64_t blocks_left) {
-    // The upper half belongs to the table of those who left.
+    // The upper half belongs to the table of leavers.
     const auto last = ((~std::uint64_t{0} >> 1) >> O.block_bits) / O.lanes;
     for (auto& lane : P::domain().lanes) lane.blocks.store(last - blocks_left, order::relaxed);
   };
-  // Up to the last block there are values, and none of them is small: nothing has wrapped.
+  // There are values up to the last block. None of them is small, so nothing has wrapped around.
   const auto lived = check::in_child([&] {
     near_the_end(2 + 1);
     for (std::uint64_t n = 0; n < 2; ++n) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash functions: the papers' formulas, every index in range, every slot visited, neighbours on sectors of their
-// own.
+// The hash functions follow the papers' formulas, stay in range, visit every slot, and put neighbours on different
+// sectors.
 #include <set>
 
 #include <fairlock/detail/hash.hpp>
@@ -65,7 +65,7 @@ void orbits() {
       CHECK(visited(0, 2 * slots, [&](auto t) { return slot_of_ticket(TicketHash::pairs, salt, t, slots); }) == slots);
       CHECK(visited(4096 * 5, slots, [&](auto t) { return slot_of_ticket(TicketHash::gray, salt, t, slots); }) ==
             slots);
-      // The others are as good as random ones: most slots after four rounds.
+      // The other hashes are as good as random: they visit most slots in four rounds.
       CHECK(visited(0, 4 * slots, [&](auto t) { return slot_of_ticket(TicketHash::mixed, salt, t, slots); }) >=
             slots * 0.9);
       CHECK(visited(0, 4 * slots, [&](auto h) { return slot_of_hapax(HapaxHash::mixed, salt, h, 16, slots); }) >=
@@ -94,15 +94,15 @@ void neighbours() {
       }
 }
 
-// What the variations are for.
-void purposes() {
+// What each variation promises.
+void promises() {
   for (const std::uint32_t salt : salts)
     for (std::uint64_t t = 0; t < 4096; ++t) {
       CHECK(slot_of_ticket(TicketHash::pairs, salt, 2 * t, 4096) ==
             slot_of_ticket(TicketHash::pairs, salt, 2 * t + 1, 4096));
       // 512 consecutive tickets stay within one page of the array.
       CHECK(slot_of_ticket(TicketHash::orbits, salt, t, 4096) / 512 == t / 512);
-      // A block keeps its slot; a run of 32 keeps it.
+      // All hapaxes of a block have one slot, and so do those of a run of 32.
       CHECK(slot_of_hapax(HapaxHash::block, salt, (t << 16) + t, 16, 4096) ==
             slot_of_hapax(HapaxHash::block, salt, t << 16, 16, 4096));
       CHECK(slot_of_hapax(HapaxHash::runs, salt, t * 32 + 31, 16, 4096) ==
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
   check::step("range"), range();
   check::step("orbits"), orbits();
   check::step("neighbours"), neighbours();
-  check::step("purposes"), purposes();
+  check::step("promises"), promises();
   check::step("sizes"), sizes();
   return check::result();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes and places: what the headers and the catalogue promise about memory.
+// Sizes and addresses: what the headers and the catalogue promise about memory.
 #include <type_traits>
 
 #include <fairlock/fairlock.hpp>
@@ -13,7 +13,7 @@ template <Layout Where>
 using Ticket = TicketLock<Native<>, TicketOptions{.layout = Where}>;
 constexpr std::size_t sector = Native<>::sector;
 
-// One word, two words; an episode in the body only where there is one.
+// One word or two words, and an episode in the body only if the lock has one.
 static_assert(sizeof(lock<"tas">) == 4 && sizeof(mutex<"tas">) == 4);
 static_assert(sizeof(lock<"qspinlock">) == 4 && sizeof(mutex<"qspinlock">) == 4);
 static_assert(sizeof(lock<"ticket">) == 16 && sizeof(mutex<"ticket">) == 16);
@@ -26,16 +26,16 @@ static_assert(sizeof(lock<"mcs">) == sizeof(void*) && sizeof(lock<"clh">) == siz
 static_assert(sizeof(lock<"hemlock">) == sizeof(void*) && sizeof(mutex<"hemlock">) == sizeof(void*));
 static_assert(sizeof(lock<"reciprocating">) == sizeof(void*) && sizeof(lock<"lifo">) == sizeof(void*));
 
-// Fields on sectors of their own.
+// Fields on separate sectors.
 static_assert(sizeof(Ticket<Layout::sequestered>) == 2 * sector && alignof(Ticket<Layout::sequestered>) == sector);
 static_assert(sizeof(PartitionedTicketLock<Native<>, PartitionedTicketOptions{.partitions = 4}>) == 5 * sector);
 static_assert(sizeof(AndersonLock<Native<>, AndersonOptions{.threads = 4}>) == 5 * sector);
 
-// A capacitor and its lock, each on a sector; an episode only where an arrival may do one thing or another.
+// A capacitor and its lock, each on a sector, and an episode only if an arrival has a choice.
 static_assert(sizeof(lock<"capacitor-tts">) == 2 * sector && sizeof(mutex<"capacitor-tts">) == 2 * sector);
 static_assert(sizeof(lock<"capacitor-tts-fractional">::Episode) == 4);
 
-// The waiting policy is no part of a lock, and policies share a domain.
+// The waiting policy takes no space in a lock, and policies share a domain.
 static_assert(sizeof(lock<"twa", Spin>) == sizeof(lock<"twa", Yield>));
 static_assert(std::is_same_v<decltype(Native<Spin>::domain()), decltype(Native<Yield>::domain())>);
 
@@ -64,7 +64,7 @@ void domain() {
   CHECK(at(domain.counters) % 4096 == 0 && at(domain.notices) % 4096 == 0 && at(domain.visible) % 4096 == 0);
   CHECK(at(domain.lanes[1]) - at(domain.lanes[0]) == sector);
   CHECK(at(domain.queue_nodes[1]) - at(domain.queue_nodes[0]) == sector);
-  // Different options, different domains: small arrays must not stand in for large ones.
+  // Different options have different domains: small arrays must not replace large ones.
   CHECK(static_cast<void*>(&Native<Yield, DomainOptions{.slots = 2048}>::domain()) != &domain);
 
   using ByCpus = Native<Yield, DomainOptions{.slots_by_cpus = true}>;

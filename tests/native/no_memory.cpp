@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks when memory runs out. Releasing a lock allocates nothing, whichever thread releases and whatever
-// that thread did before. An acquire that needs memory and gets none throws std::bad_alloc and leaves
-// the lock unchanged.
+// Locks when memory runs out. Releasing a lock allocates nothing, whichever thread releases it, and whatever that
+// thread did before. An acquire that needs memory and gets none throws std::bad_alloc and leaves the lock unchanged.
 //
-// While `starved` is set, the thread's allocations fail. Registering a thread-local destructor counts
-// as an allocation: glibc allocates memory for it, and aborts if it gets none.
+// While `starved` is set, the thread's allocations fail. Registering a thread-local destructor counts as an allocation:
+// glibc allocates memory for it, and aborts if it gets none.
 #include <new>
 
 #include <fairlock/fairlock.hpp>

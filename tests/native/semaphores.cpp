@@ -33,7 +33,7 @@ void replay(unsigned threads, unsigned rounds) {
   CHECK(semaphore.value() == 1);
 }
 
-// With several permits, some of the threads only trying.
+// With several permits. Some of the threads only try.
 template <class S>
 void permits(unsigned threads, unsigned rounds, int most) {
   S semaphore(static_cast<std::uint64_t>(most));
@@ -52,7 +52,7 @@ void permits(unsigned threads, unsigned rounds, int most) {
   CHECK(semaphore.value() == most);
 }
 
-// One thread hands out permits in bunches, the others use up exactly as many.
+// One thread releases several permits at a time, and the others use up exactly as many.
 template <class S>
 void bunches(unsigned threads, unsigned rounds) {
   S semaphore(0);
@@ -92,7 +92,7 @@ void test() {
   large<S>();
 }
 
-// By catalogue name, with all of std::counting_semaphore's names.
+// A semaphore by its catalogue name has all the names of std::counting_semaphore.
 void standard() {
   using namespace std::chrono_literals;
   check::step("standard names");

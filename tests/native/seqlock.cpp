@@ -32,7 +32,7 @@ void sequential() {
     CHECK(seqlock.read() == record_of(n));
     CHECK(seqlock.read() == record_of(n));
   }
-  // A record that is no whole number of words.
+  // A record whose size is not a multiple of the word size.
   struct Odd {
     char text[13];
   };
@@ -59,7 +59,7 @@ void concurrent(unsigned writers, unsigned readers) {
     while (writing.load() != 0) {
       if (const auto record = seqlock.read()) {
         CHECK(whole(*record));
-        // Each writer counts down, so a lone one shows that a reader never goes back in time.
+        // Each writer counts down, so with a single writer a reader must never see an older record.
         if (writers == 1 && (*record)[0] != 0) {
           CHECK((*record)[0] <= latest);
           latest = (*record)[0];
@@ -71,15 +71,15 @@ void concurrent(unsigned writers, unsigned readers) {
       }
     }
   });
-  // A write that meets no other is whole again, whatever the crowd left behind.
+  // A write that overlaps with no other leaves a whole record, whatever the writers before it left.
   CHECK(seqlock.write(record_of(7)));
   CHECK(seqlock.read() == record_of(7));
-  std::printf("%u writers, %u readers: %llu copies accepted, %llu judged torn\n", writers, readers,
+  std::printf("%u writers, %u readers: %llu copies accepted, %llu torn\n", writers, readers,
               static_cast<unsigned long long>(accepted), static_cast<unsigned long long>(torn));
 }
 
-// One writer stops in the middle of its record, at each of its operations in turn. Others still write and read, without
-// waiting for it, and no reader accepts a mixture, neither then nor when it has gone on.
+// One writer stops in the middle of its record, at each of its operations in turn. Other threads still write and read
+// without waiting for it. No reader accepts a mixture, neither then nor after the writer has continued.
 void writers_never_wait() {
   for (unsigned at = 1;; ++at) {
     check::step("a writer stopped before its operation", std::to_string(at));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A serial number belongs to one thread for ever: no later thread gets it, even after 2^32 threads.
+// A serial number belongs to one thread for ever. No later thread gets it, even after 2^32 threads.
 #include <concepts>
 #include <set>
 
@@ -12,9 +12,9 @@ using namespace fairlock;
 
 namespace {
 
-using P = Native<Yield, DomainOptions{.slots = 16, .left = 8, .threads = 16}>;  // a domain of this test's own
+using P = Native<Yield, DomainOptions{.slots = 16, .leavers = 8, .threads = 16}>;  // a domain of this test's own
 static_assert(std::same_as<decltype(P::serial()), std::uint64_t>);
-static_assert(std::same_as<decltype(Left<P>::Found::serial), std::uint64_t>);
+static_assert(std::same_as<decltype(Leavers<P>::Seen::serial), std::uint64_t>);
 
 constexpr std::uint64_t wrap = std::uint64_t{1} << 32;
 
@@ -40,30 +40,29 @@ void around_32_bits() {
   CHECK(*seen.begin() < wrap && *seen.rbegin() > wrap);
 }
 
-// A thread leaves an entry behind and ends. No later thread mistakes the entry for its own, even 2^32
-// threads later.
+// A thread leaves an entry behind and ends. No later thread mistakes the entry for its own, even 2^32 threads later.
 void an_entry_of_an_ended_thread() {
   check::step("the entry of a thread that ended");
   const int line = 0;
   const auto key = P::identity(&line);
-  const auto mine = [&] {
-    return Left<P>::find(key, [serial = P::serial()](const auto& found) { return found.serial == serial; });
+  const auto own_entry = [&] {
+    return Leavers<P>::find(key, [serial = P::serial()](const auto& entry) { return entry.serial == serial; });
   };
   for (const std::uint64_t later : {std::uint64_t{1}, wrap}) {
     std::uint64_t first = 0;
     std::thread([&] {
       first = P::serial();
-      CHECK(Left<P>::reserve_unless([] { return false; }, Forever{}));
-      Left<P>::put(key, 7, first);
-      CHECK(mine().has_value());
+      CHECK(Leavers<P>::reserve_unless([] { return false; }, Forever{}));
+      Leavers<P>::put(key, 7, first);
+      CHECK(own_entry().has_value());
     }).join();
     P::domain().serials.store(first + later - 1, order::relaxed);
     std::thread([&] {
       CHECK(P::serial() == first + later);
-      CHECK(!mine().has_value());
+      CHECK(!own_entry().has_value());
     }).join();
-    const auto entry = Left<P>::find(key, [](const auto&) { return true; });
-    if (CHECK(entry && entry->serial == first && Left<P>::remove(*entry))) Left<P>::give_up_reservation();
+    const auto entry = Leavers<P>::find(key, [](const auto&) { return true; });
+    if (CHECK(entry && entry->serial == first && Leavers<P>::remove(*entry))) Leavers<P>::give_up_reservation();
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SpinHistory: a thread spins unless that has failed several times in a row, and tries again in the end.
+// SpinHistory: a thread spins unless that has failed several times in a row, and it tries again later.
 #include <fairlock/fairlock.hpp>
 
 #include "support/check.hpp"
@@ -18,7 +18,7 @@ unsigned skipped(SpinHistory& history) {
 }
 
 void failures() {
-  check::step("ever more waits without a spin after failures in a row");
+  check::step("after failures in a row, more and more waits without a spin");
   SpinHistory history;
   CHECK(skipped(history) == 0);
   for (const unsigned expected : {0u, 0u, 1u, 3u, 7u, 15u, 31u, 63u, 127u, 127u}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics: what they count is what happened, and a lock that does not count is the lock that it always was.
+// Statistics: the counts are correct, and a lock without statistics is the same type as before.
 #include <mutex>
 
 #include <fairlock/fairlock.hpp>
@@ -9,7 +9,7 @@
 using namespace fairlock;
 using namespace std::chrono_literals;
 
-// Switched off, nothing is left of them: the same types, and so the same code and size.
+// A mutex whose statistics are switched off is the plain mutex: the same type, and so the same code and size.
 static_assert(std::is_same_v<counted_mutex<"twa", DefaultWaiting, false>, timed_mutex<"twa">>);
 static_assert(std::is_same_v<lock<"twa">, TwaLock<Native<>>> && sizeof(mutex<"twa">) == 16);
 static_assert(std::is_trivially_destructible_v<Counted<CountingNative<>, TicketLock<CountingNative<>>>>);
@@ -23,9 +23,9 @@ void nothing_happened() {
   CHECK(s.acquisitions == 0 && s.contended_share() == 0 && s.longest == 0);
 }
 
-// Holds the mutex until another thread has stood in line for a while.
+// Hold the mutex until another thread has waited for it for a while.
 template <class M>
-void one_waits(M& mutex) {
+void make_a_thread_wait(M& mutex) {
   mutex.lock();
   std::thread other([&] { const std::scoped_lock held(mutex); });
   std::this_thread::sleep_for(30ms);
@@ -40,7 +40,7 @@ void waits() {
   auto s = mutex.statistics();
   CHECK(s.acquisitions == 100 && s.contended == 0 && s.longest == 0 && s.waited == 0 && s.parks == 0 && s.woken == 0);
 
-  do one_waits(mutex);  // unless the other thread came too late
+  do make_a_thread_wait(mutex);  // again if the other thread came too late
   while (mutex.statistics().contended == 0);
   s = mutex.statistics();
   CHECK(s.contended == 1 && s.waited != 0 && s.longest == s.waited && s.abandoned == 0);
@@ -72,7 +72,7 @@ void counts(unsigned rounds) {
   CHECK(s.abandoned == 0 && s.contended_share() >= 0 && s.contended_share() <= 1);
 }
 
-// A condition takes its lock again: one more acquisition.
+// A wait acquires the lock again, which counts as an acquisition.
 void with_a_condition() {
   counted_mutex<"twa"> mutex;
   condition condition;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C++ side: every program of tests/native, in builds that each see something else.
+"""The C++ side: every program of tests/native, in builds that each detect other mistakes.
 
-One flavour is one build folder, `build/tests-FLAVOUR`; a second run compiles only what changed. A
-program is a file of tests/native: adding one there is enough.
+Each flavour has a build folder, `build/tests-FLAVOUR`, and a second run compiles only what changed.
+Each .cpp file in tests/native is a program: to add a test, add a file.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ PROGRAMS = sorted(source.stem for source in NATIVE.glob("*.cpp"))
 HEADERS = sorted(str(h.relative_to(INCLUDE)) for h in INCLUDE.rglob("*.hpp"))
 
 STRICT = ["-Wall", "-Wextra", "-Werror"]
-SKIPPED = 77  # exit status of a program that cannot show its property here
-TIMEOUT = 300  # seconds for one program; each watches its own steps more closely
+SKIPPED = 77  # exit status of a program that cannot test its property on this machine
+TIMEOUT = 300  # seconds for one program, which also has a shorter limit for each of its steps
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Build:
 
     folder: Path
     flavour: Flavour
-    prefix: list[str]  # what a program must be started with
+    prefix: list[str]  # the command that starts a program, such as an emulator
 
     def start(self, program: str) -> processes.Result:
         binary = self.folder / "tests" / "native" / program
@@ -167,12 +167,12 @@ def test_header_stands_alone(header: str) -> None:
     assert compiled, output
 
 
-# `make soak` builds these; no test has the time to run them.
-UNTESTED = sorted((ROOT / "tests" / "soak").glob("*.cpp"))
+# `make soak` builds these. No test has the time to run them.
+SOAK = sorted((ROOT / "tests" / "soak").glob("*.cpp"))
 
 
-@pytest.mark.parametrize("source", UNTESTED, ids=lambda source: source.stem)
-def test_what_no_test_runs_compiles(source: Path) -> None:
+@pytest.mark.parametrize("source", SOAK, ids=lambda source: source.stem)
+def test_soak_compiles(source: Path) -> None:
     compiled, output = compile_only(os.environ.get("CXX", "g++"), "-Wall", "-Wextra", "-Werror", str(source))
     assert compiled, output
 
@@ -184,11 +184,11 @@ def machine_code(source: str) -> str:
     done = run(command, source=source)
     assert done.returncode == 0, done.stdout
     labels: dict[str, str] = {}
-    return re.sub(r"\.L\w+", lambda found: labels.setdefault(found[0], f".L{len(labels)}"), done.stdout)
+    return re.sub(r"\.L\w+", lambda label: labels.setdefault(label[0], f".L{len(labels)}"), done.stdout)
 
 
-def test_statistics_cost_nothing_where_nobody_counts() -> None:
-    """Whether they exist or not, a lock that does not keep them is the same machine code."""
+def test_statistics_cost_nothing_unless_used() -> None:
+    """Including their header does not change the machine code of a lock that keeps none."""
     headers = "#include <fairlock/catalogue.hpp>\n#include <fairlock/platform/native.hpp>\n"
     program = """
         using M = fairlock::Mutex<fairlock::TwaLock<fairlock::Native<>>>;
@@ -210,6 +210,31 @@ def test_clang_compiles_every_lock(source: str) -> None:
     assert compiled, output
 
 
+def platform_names() -> set[str]:
+    """Return the names of the platform that the algorithms use."""
+    text = "".join((INCLUDE / header).read_text(encoding="utf-8") for header in HEADERS)
+    of_statistics = {"parks"}  # ParkCountingPlatform
+    return set(re.findall(r"\b(?:P|Memory)::(?:template )?([a-z]\w*)", text)) - of_statistics
+
+
+def test_the_contract_covers_every_name() -> None:
+    text = (NATIVE / "platform.cpp").read_text(encoding="utf-8")
+    assert platform_names() == set(re.findall(r"^LACKS(?:_TEMPLATE)?\((\w+)\)", text, re.MULTILINE))
+
+
+def test_the_error_names_what_a_platform_lacks() -> None:
+    templates = {"atomic", "plain", "scoped"}
+    source = "#include <fairlock/fairlock.hpp>\nusing namespace fairlock;\n"
+    for name in platform_names():
+        member = f"template <class> class {name};" if name in templates else f"static void {name}();"
+        source += f"struct Lacks_{name} : Native<> {{ private: {member} }};\nTasLock<Lacks_{name}> {name}_;\n"
+    compiler = os.environ.get("CXX", "g++")
+    errors = run([compiler, "-std=c++20", "-fsyntax-only", f"-I{INCLUDE}", "-x", "c++", "-"], source=source).stdout
+    missing = set(re.findall(r"P::(?:template )?(\w+)[^\n]*is invalid", errors))
+    missing |= set(re.findall(r"P::(?:template )?(\w+)[^\n]*does not satisfy", errors))
+    assert platform_names() <= missing, errors
+
+
 MISUSE = {
     "unknown name": ('mutex<"tikcet"> m;', "nothing of this name"),
     "anderson for no threads": (
@@ -228,7 +253,7 @@ MISUSE = {
         "auto s = Native<Yield, DomainOptions{.lanes = 128}>::slots();",
         "lanes: a power of two",
     ),
-    "a platoon of nobody": (
+    "a platoon of no threads": (
         "SimplyWrapped<Native<>, TtsLock<Native<>>, CapacitorOptions{.platoon = 0}> l;",
         "platoon: at least one",
     ),
@@ -254,7 +279,7 @@ MISUSE = {
     ),
     "a semaphore of another size": (
         "Capacitor<Native<>, TicketSemaphore<Native<>>, TtsLock<Native<>>> l;",
-        "a permit for each of the platoon",
+        "a permit for each member of the platoon",
     ),
     "a timed mutex whose waiters cannot leave": ('timed_mutex<"mcs"> m;', "cannot leave"),
     "copy of a mutex": ('mutex<"twa"> a; mutex<"twa"> b(a);', "deleted"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leaving early: every lock and semaphore that can be left, under a policy that sleeps and one that does not, with
-// deadlines that pass at every depth of the line. No grant is lost, exclusion holds, nothing is left in the domain, and
-// deadlines in the past or infinitely far mean what they say.
+// Waiters that leave early: every lock and semaphore whose waiters can leave, under a policy that sleeps and one that
+// does not, with deadlines that pass at every depth of the line. No grant is lost, exclusion holds, no entry remains in
+// the domain, and deadlines in the past or infinitely far away mean what they say.
 #include <fairlock/fairlock.hpp>
 
 #include <chrono>
@@ -16,13 +16,13 @@ using namespace std::chrono_literals;
 namespace {
 
 template <class P>
-void expect_nobody_left() {
+void expect_no_leavers() {
   auto& domain = P::domain();
   CHECK(domain.leavers.load(order::relaxed) == 0);
   CHECK(domain.reserved.load(order::relaxed) == 0);
 }
 
-// Some wait for ever, some give up after a random while, some only try.
+// Some threads wait for ever, some give up after a random time, and some only try.
 template <class P, class T>
 void crowd(unsigned threads, unsigned rounds) {
   T thing;
@@ -45,7 +45,7 @@ void crowd(unsigned threads, unsigned rounds) {
   again.discard(steps);
   CHECK(shared == again);
   CHECK(thing.free());
-  expect_nobody_left<P>();
+  expect_no_leavers<P>();
 }
 
 template <class T>
@@ -68,7 +68,7 @@ void deadlines() {
   CHECK(thing.free());
 }
 
-// What std::timed_mutex's users write.
+// Durations and time points as the users of std::timed_mutex write them.
 void durations() {
   check::step("durations");
   timed_mutex<"twa"> mutex;
@@ -88,7 +88,7 @@ void durations() {
   waiter.join();
 }
 
-// Two threads that poll behind a long holder, one always behind the other.
+// Threads that poll behind an owner that holds the lock for long.
 template <class P, class T>
 void polling() {
   T thing;
@@ -101,7 +101,7 @@ void polling() {
   CHECK(thing.try_enter());
   thing.leave();
   CHECK(thing.free());
-  expect_nobody_left<P>();
+  expect_no_leavers<P>();
 }
 
 template <class P, class T>
@@ -127,10 +127,10 @@ void under() {
                  []<class E>() { test<P, Permitted<typename E::Semaphore>>(std::string(E::name) + " " + W::name); });
 }
 
-// A table with room for one: the others wait at the door, and neither hang nor get lost.
+// A table with room for one entry: the other threads wait outside the line. None of them hangs or is forgotten.
 template <template <class> class T>
 void full_table() {
-  using P = Native<SpinThenPark, DomainOptions{.left = 1}>;
+  using P = Native<SpinThenPark, DomainOptions{.leavers = 1}>;
   check::step("full table");
   T<P> lock;
   auto held = lock.acquire();
@@ -151,11 +151,11 @@ void full_table() {
   releaser.join();
   CHECK(entered == 4);
   CHECK(!lock.locked());
-  expect_nobody_left<P>();
+  expect_no_leavers<P>();
 }
 
-// Until it was counted.
-struct Seen : WaitObserver {
+// A wait that ends once the line has counted it.
+struct CountedWait : WaitObserver {
   std::uint64_t at = never;
   mutable bool ever = false, now = false;
   std::uint64_t deadline() const { return at; }
@@ -164,31 +164,31 @@ struct Seen : WaitObserver {
     now = claims;
     ever |= claims;
   }
-  const Seen& observer() const { return *this; }
+  const CountedWait& observer() const { return *this; }
 };
 
 template <class Waiting>
-void counted_in_line_but_not_at_the_door() {
-  using P = Native<Waiting, DomainOptions{.left = 1}>;
-  check::step("counted in line, but not at the door");
+void counted_in_line_but_not_outside() {
+  using P = Native<Waiting, DomainOptions{.leavers = 1}>;
+  check::step("counted in line, but not outside");
   TwaSemaphore<P> semaphore(0);
-  const Seen in_line;
+  const CountedWait in_line;
   CHECK(!semaphore.acquire_until(in_line));
   CHECK(in_line.ever && !in_line.now);
-  CHECK(Left<P>::reserve_unless([] { return false; }, Forever{}));
-  const Seen at_the_door{{}, steady_now() + 5'000'000};
-  CHECK(!semaphore.acquire_until(at_the_door));
-  CHECK(!at_the_door.ever);
-  Left<P>::give_up_reservation();
-  expect_nobody_left<P>();
+  CHECK(Leavers<P>::reserve_unless([] { return false; }, Forever{}));
+  const CountedWait outside{{}, steady_now() + 5'000'000};
+  CHECK(!semaphore.acquire_until(outside));
+  CHECK(!outside.ever);
+  Leavers<P>::give_up_reservation();
+  expect_no_leavers<P>();
 }
 
-// In a fair line it has nothing yet. As its head it takes a permit, and is counted at once.
+// A fair line does not count a waiter that has no permit yet. It counts its head as soon as the head takes a permit.
 template <class Waiting>
 void counted_in_a_fair_line() {
   check::step("counted in a fair line");
   using Semaphore = FairSemaphore<Native<Waiting>>;
-  struct Giving : Seen {
+  struct Giving : CountedWait {
     Semaphore& semaphore;
     mutable unsigned asked = 0;
     bool interrupted() const {
@@ -197,7 +197,7 @@ void counted_in_a_fair_line() {
     }
   };
   Semaphore semaphore(0);
-  const Seen in_vain{{}, steady_now() + 5'000'000};
+  const CountedWait in_vain{{}, steady_now() + 5'000'000};
   CHECK(!semaphore.acquire_until(in_vain));
   CHECK(!in_vain.ever);
   const Giving given{{}, semaphore};
@@ -218,7 +218,7 @@ struct PeriodicLook : WaitObserver {
   const PeriodicLook& observer() const { return *this; }
 };
 
-// A waiter that wakes up only to look has not timed out, and keeps its place in line.
+// A waiter that wakes up only to call interrupted() has not timed out, and keeps its place in line.
 template <class L>
 void looks_between_sleeps(const char* name) {
   check::step(name);
@@ -274,8 +274,8 @@ int main(int argc, char** argv) {
   durations();
   full_table<Ticket>();
   full_table<Hapax>();
-  counted_in_line_but_not_at_the_door<Spin>();
-  counted_in_line_but_not_at_the_door<SpinThenPark>();
+  counted_in_line_but_not_outside<Spin>();
+  counted_in_line_but_not_outside<SpinThenPark>();
   counted_in_a_fair_line<Spin>();
   counted_in_a_fair_line<SpinThenPark>();
   looks_in_every_line<SpinThenPark>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// try_acquire, wherever the algorithm admits a sound one: it succeeds on a free lock, fails on a held one, and keeps
+// try_acquire, where the algorithm has a sound one: it succeeds if the lock is free, fails if it is held, and keeps
 // exclusion beside threads that wait in line.
 #include <fairlock/fairlock.hpp>
 
@@ -8,7 +8,7 @@
 
 using namespace fairlock;
 
-// Tidex has identities that recur: it does not pretend.
+// The identities of Tidex recur, so it has no try_acquire.
 template <class M>
 concept HasTryLock = requires(M mutex) { mutex.try_lock(); };
 
@@ -45,8 +45,8 @@ void free_and_held(const AnyLock& kind) {
   mutex.unlock();
 }
 
-// Half of the threads wait in line, the other half only ever tries. A thread that tries stops when it has had its
-// share, so this also shows that tries succeed again once the line has gone.
+// Half of the threads wait in line, and the other half only tries. A thread that tries stops when it has had its share,
+// so this also shows that tries succeed again once the line is empty.
 void mixed(const AnyLock& kind, unsigned threads, unsigned share) {
   Lock lock(kind);
   Replay replay;

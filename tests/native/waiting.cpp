@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The waiting policies: every lock (but the capacitors, which wait by others) and semaphore, oversubscribed, with
-// MutexBench's replay check; both ways to park; and the public chains.
+// The waiting policies: every semaphore and every lock (except capacitors, whose waiting is that of their parts) with
+// more threads than processors, under MutexBench's replay check. Both ways to park. The public waits on a condition.
 #include <fairlock/fairlock.hpp>
 
 #include <chrono>
@@ -52,10 +52,10 @@ template <class Backend>
 void parking() {
   check::step("parking", Backend::name);
   std::atomic<std::uint32_t> word{1};
-  CHECK(Backend::park(word, 0, never));  // another value: comes back at once
+  CHECK(Backend::park(word, 0, never));  // another value: it returns at once
   const auto begin = steady_now();
   bool in_time = true;
-  while (in_time) in_time = Backend::park(word, 1, begin + 10'000'000);  // may wake for no reason
+  while (in_time) in_time = Backend::park(word, 1, begin + 10'000'000);  // it may wake for no reason
   CHECK(steady_now() >= begin + 10'000'000);
   CHECK(!Backend::park(word, 1, begin));  // a deadline that has passed
   std::thread sleeper([&] {
@@ -89,8 +89,9 @@ void chains() {
   CHECK(wait_until(&flag, [&] { return flag.load() != 0; }, Deadline{0}));
 }
 
-// A notifier that is delayed between its look at a lonely waiter and putting it back; a second waiter that comes on top
-// and gives up; and a signal in between, which must not get lost: the second waiter brings no mark back.
+// A notifier is delayed after it has looked at a single waiter, and before it puts the waiter back. Meanwhile a second
+// waiter comes on top and gives up, and a signal comes, which must not get lost: the second waiter must not restore the
+// mark.
 void delayed_notifier() {
   check::step("a delayed notifier");
   static thread_local bool delayed = false;
@@ -115,7 +116,7 @@ void delayed_notifier() {
     returned = true;
   };
   std::thread notifier(notify);
-  // A notifier that comes before the waiter is on the chain returns at once, and another one must come.
+  // A notifier that comes before the waiter is on the chain returns at once, and then another one must come.
   while (!looking) {
     std::this_thread::sleep_for(1ms);
     if (!returned.exchange(false)) continue;
@@ -133,7 +134,7 @@ void delayed_notifier() {
   waiter.join();
 }
 
-// Nothing but the interrupt ends these waits, at any moment of their falling asleep.
+// Only the interrupt ends these waits, and it comes at any moment while the waiter falls asleep.
 template <class W>
 void many_interrupts() {
   check::step("many interrupts", W::name, W::Parking::name);
@@ -160,8 +161,8 @@ void many_interrupts() {
   lock.release(held);
 }
 
-// An interrupt ends a wait at once, and leaves the lock as it was. A signal does not end it: the waiter goes on with
-// the rest.
+// An interrupt ends a wait at once, and leaves the lock as it was. A signal does not end the wait: the waiter continues
+// until its deadline.
 void interrupts() {
   check::step("interrupts");
   lock<"twa"> lock{};
@@ -180,11 +181,11 @@ void interrupts() {
   CHECK(!back);
   call.raise();
   waiter.join();
-  CHECK(!lock.acquire_until(interruptible{call}));  // stays raised
+  CHECK(!lock.acquire_until(interruptible{call}));  // it stays raised
   call.lower();
   std::thread second([&] {
-    const auto mine = lock.acquire_until(interruptible{call});
-    if (CHECK(mine.has_value())) lock.release(*mine);
+    const auto episode = lock.acquire_until(interruptible{call});
+    if (CHECK(episode.has_value())) lock.release(*episode);
   });
   std::this_thread::sleep_for(3ms);
   lock.release(held);
@@ -192,7 +193,7 @@ void interrupts() {
   CHECK(!lock.locked());
 }
 
-// Tidex knows its waiters by addresses in the memory of their predecessors' threads, which lie whole pages apart.
+// A Tidex waiter waits for an address in the memory of its predecessor's thread, and these lie whole pages apart.
 void chains_of_tidex() {
   check::step("tidex: waiters sleep on different chains");
   using P = Native<Park>;
@@ -215,7 +216,7 @@ void chains_of_tidex() {
   unsigned most = 0;
   for (int i = 0; i < 1000 && most < waiters / 2; ++i, std::this_thread::sleep_for(1ms))
     most = std::max(most, chains_in_use());
-  CHECK(most >= waiters / 2);  // some may meet by chance
+  CHECK(most >= waiters / 2);  // some may share a chain by chance
   lock.release(held);
   for (auto& thread : threads) thread.join();
   CHECK(chains_in_use() == 0);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The soak: every lock and semaphore, under every policy that it can have, with random numbers of threads, random
-// timeouts, tries and interrupts, round after round until the time is up. After each turn: the replay check, a free
-// lock, and nobody left in the domain.
+// The soak test: every lock and semaphore under each of its policies, with random numbers of threads, random timeouts,
+// tries and interrupts, round after round until the time is up. Each turn ends with the replay check, a free lock, and
+// no leavers in the domain.
 //
 //   fairlock_soak [SECONDS] [SEED]
 //
-// Exit status 0: the time is up and nothing was found. 1: a check failed. 124: a turn was stuck.
+// Exit status 0: the time is up and every check passed. 1: a check failed. 124: a turn was stuck.
 #include <fairlock/fairlock.hpp>
 
 #include <atomic>
@@ -40,7 +40,7 @@ std::uint64_t run(unsigned threads, std::chrono::milliseconds time, unsigned see
   std::atomic<std::uint64_t> steps{0};
   std::atomic<bool> over{false};
   std::vector<Call> calls(threads);
-  std::thread disturber([&] {  // interrupts somebody now and then, and ends the turn
+  std::thread disturber([&] {  // interrupts a thread now and then, and ends the turn
     std::minstd_rand dice(seed);
     const auto end = std::chrono::steady_clock::now() + time;
     while (std::chrono::steady_clock::now() < end) {
@@ -84,7 +84,7 @@ std::uint64_t run(unsigned threads, std::chrono::milliseconds time, unsigned see
   return steps;
 }
 
-// A lock that cannot be left is entered in the other ways only.
+// A lock whose waiters cannot leave: a timed enter only tries.
 template <class L>
 struct Untimed : Entered<L> {
   using Entered<L>::enter;

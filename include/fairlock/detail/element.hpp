@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements: the queue nodes and gates that a waiter owns while it waits.
 //
-// PerThread gives every thread one element: nothing to allocate, but only the thread that acquired may release, and it
-// must not arrive again at a lock that it holds. PerEpisode takes an element for each episode from a free list of the
-// thread and gives it back to whichever thread releases, so any thread may.
+// PerThread gives every thread one element. Nothing is allocated, but only the thread that acquired may release, and it
+// must not arrive again at a lock that it holds. PerEpisode takes an element for each episode from the thread's free
+// list. The thread that releases puts the element on its own free list, so any thread may release.
 //
-// Only take() allocates. Every lock takes its element before it touches its own words, so an acquire
-// that throws std::bad_alloc leaves the lock as it was.
+// Only take() allocates. Every lock takes its element before it touches its own words, so an acquire that throws
+// std::bad_alloc leaves the lock as it was.
 //
-// give() never allocates, because it is part of release. A thread that has released but never acquired
-// has no list that is freed at its exit, so give() frees the element at once.
+// give() never allocates, because it is part of release. A thread that has released but never acquired has no list that
+// is freed at its exit, so give() frees the element at once.
 #pragma once
 
 #include <fairlock/platform/platform.hpp>
@@ -19,7 +19,7 @@ inline namespace v0 {
 
 enum class Elements { per_thread, per_episode };
 
-// What Spares needs of an element: a link for the free list, used only while nobody else knows the element.
+// The base of an element: a link for the free list, used only while no other thread knows the element.
 template <Platform P, class T>
 struct Spare {
   typename P::template plain<T*> next_spare;
@@ -28,7 +28,7 @@ struct Spare {
 // A thread's free list of T. All zero: empty.
 template <class T>
 struct Spares {
-  static constexpr unsigned most = 64;  // a thread that releases what others acquire would collect them without end
+  static constexpr unsigned most = 64;  // else a thread that releases what others acquire would collect without end
   T* top;
   unsigned room;  // how many more elements fit; 0 until the list is registered to be freed at thread exit
 };
@@ -58,8 +58,10 @@ struct PerEpisode {
   [[gnu::noinline]] static T* create(Spares<T>& spares) {
     T* const element = P::template create<T>();
     if (spares.room == 0) {
-      spares.room = spares.most;    // before keep(), which may allocate: malloc may use one of our locks
-      P::keep(&free_all, &spares);  // too late in the thread, this calls free_all at once, and room becomes 0 again
+      // First the room, because free_at_exit may allocate, and malloc may use one of our locks. If it is too late in
+      // the thread, free_at_exit calls free_all at once, and the room is 0 again.
+      spares.room = spares.most;
+      P::free_at_exit(&free_all, &spares);
     }
     return element;
   }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots of the Hapax family: from a hapax to its slot, and waiting there without being seen.
+// HapaxSlots: from a hapax to its slot, and how a waiter waits there without being visible.
 //
-//   notice    the last hapax that departed through the slot. An exchange and not a store: when two owners share a slot,
-//             a store that is earlier in the modification order may come later in time, and the waiter that saw only the
-//             other one would look at an old depart word and sleep on. Each RMW carries on the release of the one
-//             before it, so whoever sees any later value also sees both depart words.
+//   notice    the last hapax that departed through the slot
+//
+// An owner writes the notice by an exchange, not by a store. If two owners share a slot, their stores may enter its
+// modification order in the opposite order to that in which they wrote their depart words. A waiter that saw only one
+// of them would look at an old depart word and sleep on. An RMW continues the release sequence of the RMW before it, so
+// a thread that sees any later value also sees both depart words.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,7 @@ struct HapaxSlots {
     return slot_of_hapax(H, salt, hapax, P::options().block_bits, P::slots());
   }
 
-  // The slot of a hapax of one's own, which stays the same for a whole block.
+  // The slot of the calling thread's own hapax. It stays the same for a whole block.
   static std::uint32_t own_index(std::uint32_t salt, std::uint64_t hapax) {
     if constexpr (!Memoise) return index(salt, hapax);
     auto& supply = P::template local<HapaxSupply>();
@@ -37,7 +39,7 @@ struct HapaxSlots {
     return supply.memo_slot;
   }
 
-  // The chain of those who sleep because of a hapax; like the slot, one for a whole block.
+  // The key of the threads that sleep until a hapax departs. Like the slot, it stays the same for a whole block.
   static Key key(std::uint32_t salt, std::uint64_t hapax) { return P::key(&P::domain().notices[index(salt, hapax)]); }
 
   static void notify(std::uint32_t salt, std::uint64_t mine) {
@@ -45,13 +47,13 @@ struct HapaxSlots {
   }
 
   struct Waited {
-    std::uint64_t before;  // the hapax that departed, or was still to depart when `until` came
+    std::uint64_t before;  // the hapax that departed, or that had not departed when `until` came
     bool admitted, collided;
   };
 
-  // Waits until `before` has departed, or whoever it waited for if it leaves. `collided`: another hapax was seen in the
-  // slot. `fenced`: the owner looks at arrive_ after its store to depart_ and may skip the slot, so our look at depart_
-  // must not come before our exchange on arrive_.
+  // Wait until `before` has departed. If its thread leaves the line, wait for its predecessor instead. `collided`: the
+  // waiter saw another hapax in the slot. `fenced`: the owner looks at arrive_ after its store to depart_ and may skip
+  // the slot, so our look at depart_ must not come before our exchange on arrive_.
   template <class Word, Until U>
   [[gnu::noinline]] static Waited await_departure(const Word& depart, const void* lock, std::uint64_t before,
                                                   bool fenced, const U& until) {
@@ -64,7 +66,7 @@ struct HapaxSlots {
         if (departed()) return {before, true, false};
       } else {
         auto& notice = P::domain().notices[index(P::salt(lock), before)];
-        // The slot first, then depart and the table: whatever came in between has changed the slot that we remember.
+        // Read the slot first, and then depart and the table: any change to these also changes the slot, and we notice.
         const auto seen = notice.load(order::acquire);
         if (seen == before || departed()) return {before, true, collided};
         if (!has_left(before)) {
@@ -74,48 +76,49 @@ struct HapaxSlots {
           continue;
         }
       }
-      if (const auto gone = take(before)) before = *gone;
+      if (const auto predecessor = take(before)) before = *predecessor;
     }
   }
 
-  // --- those who leave: the successor inherits whom they waited for ---
+  // --- leavers: the successor of a leaver then waits for the leaver's predecessor ---
 
-  // Whether the table has an entry of the hapax; if so, whom it waited for.
+  // The entry of a hapax whose thread has left. Its value is the hapax for which that thread waited.
   static auto left_by(std::uint64_t hapax) {
-    return Left<P>::find(hapax, [](const auto&) { return true; });
+    return Leavers<P>::find(hapax, [](const auto&) { return true; });
   }
   static bool has_left(std::uint64_t hapax) { return left_by(hapax).has_value(); }
 
   static std::optional<std::uint64_t> take(std::uint64_t hapax) {
-    const auto found = left_by(hapax);
-    if (!found || !Left<P>::remove(*found)) return std::nullopt;
-    Left<P>::give_up_reservation();
-    return found->value;
+    const auto entry = left_by(hapax);
+    if (!entry || !Leavers<P>::remove(*entry)) return std::nullopt;
+    Leavers<P>::give_up_reservation();
+    return entry->value;
   }
 
-  // `mine`, which has a reservation, does not wait for `before` any longer. poke() tells its successor.
+  // The thread with the hapax `mine` and a reservation stops waiting for `before`. poke() wakes its successor.
   template <class Word, class F>
   [[gnu::noinline]] static void leave(Word& arrive, std::uint64_t mine, std::uint64_t before, const F& poke) {
     auto last = before;
     if (arrive.cas(mine, before, order::acq_rel)) {  // the last in line: undo the arrival
-      Left<P>::give_up_reservation();
+      Leavers<P>::give_up_reservation();
     } else {
-      Left<P>::put(mine, before, 0);
+      Leavers<P>::put(mine, before, 0);
       poke();
       last = mine;
     }
-    // Whoever left last of all has no successor to inherit: a free lock would look taken for ever. Two who leave side
-    // by side: one undoes its arrival and looks for the other's entry, the other puts it and looks at arrive.
+    // The last leaver has no successor, and its entry would make a free lock look held for ever, so it must remove the
+    // entries at the tail. Of two adjacent leavers, one undoes its arrival and then looks for the other's entry. The
+    // other puts its entry and then looks at arrive. One of the two sees the other.
     P::fence(order::seq_cst);
-    while (const auto gone = left_by(last)) {
-      if (!arrive.cas(last, gone->value, order::acq_rel)) return;
-      Left<P>::remove(*gone);
-      Left<P>::give_up_reservation();
-      last = gone->value;
+    while (const auto entry = left_by(last)) {
+      if (!arrive.cas(last, entry->value, order::acq_rel)) return;
+      Leavers<P>::remove(*entry);
+      Leavers<P>::give_up_reservation();
+      last = entry->value;
     }
   }
 
-  // Tells whoever waits in the slot of a hapax to look again. Never the hapax itself: that would be a hand-over.
+  // Make the waiter in the slot of a hapax look again. The poke never stores that hapax: it would be a hand-over.
   static void poke(std::uint32_t salt, std::uint64_t hapax) {
     if constexpr (P::sleeps) P::signal(key(salt, hapax));
     else P::domain().notices[index(salt, hapax)].exchange(Hapaxes<P>::next(), order::acq_rel);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hapaxes: 64-bit values that are used once in the life of a domain.
 //
-// A thread takes them from a block of its own (64K of them unless the domain says otherwise) and goes to the domain's
-// source once a block. Zero is never a hapax. The source has one or several lanes; lane l gives out the blocks whose
-// number is l + 1 modulo the number of lanes, so lanes never meet. (Listing 2 and Listing 4 of the Hapax paper; the
-// assertion in the latter fails on the first block of lane 0, hence the + 1.)
+// A thread takes hapaxes from its own block, which holds 64K of them unless the domain says otherwise, and goes to the
+// domain's source once for each block. Zero is never a hapax. The source has one or more lanes. Lane l gives out the
+// blocks whose number is l + 1 modulo the number of lanes, so no two lanes give out the same block. (Listing 2 and
+// Listing 4 of the Hapax paper. The assertion in Listing 4 fails on the first block of lane 0, hence the + 1.)
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@
 namespace fairlock {
 inline namespace v0 {
 
-// What a thread does after its slot turned out to be shared with another waiter's.
+// What a thread does after it has shared its slot with another waiter.
 enum class AfterCollision {
   nothing,
-  new_block,     // drop the rest of the block: the next one falls elsewhere (uses hapaxes up faster)
-  second_block,  // change over to a second block, and back the next time
+  new_block,     // drop the rest of the block, because the next block has another slot; uses hapaxes up faster
+  second_block,  // switch to a second block, and back the next time
 };
 
-// A thread's supply. All zero: nothing in hand.
+// A thread's supply. All zero: the thread has no block.
 struct HapaxSupply {
   std::uint64_t next;        // the next hapax of the block in use; at a multiple of the block size: used up
   std::uint64_t other;       // the second block's, when AfterCollision::second_block is used
-  std::uint64_t returned;    // a hapax that nobody saw, to be used again
+  std::uint64_t returned;    // a hapax that no other thread saw, to be used again
   std::uint64_t memo_block;  // 1 + the block whose slot is remembered in memo_slot
   std::uint32_t memo_slot;
   std::uint32_t memo_salt;
@@ -47,7 +47,7 @@ class Hapaxes {
     }
   }
 
-  // The same, but a hapax that came back unseen goes first.
+  // The same, but a returned hapax goes first.
   static std::uint64_t next_or_returned() {
     auto& supply = P::template local<HapaxSupply>();
     if (supply.returned != 0) return std::exchange(supply.returned, 0);
@@ -70,8 +70,8 @@ class Hapaxes {
     const unsigned lane = pick(options, supply);
     const auto given = P::domain().lanes[lane].blocks.fetch_add(1, order::relaxed);
     const auto block = given * options.lanes + lane + 1;
-    // 2^47 blocks of 64K last for centuries; should they ever run out, a repeated hapax would admit two owners. The
-    // upper half of all values is for other keys of the table of those who left (line/leavers.hpp).
+    // 2^47 blocks of 64K last for centuries. If they ran out, a repeated hapax would admit two owners. The upper half
+    // of all values belongs to other keys of the table of leavers (line/leavers.hpp).
     if (given >= ((~std::uint64_t{0} >> 1) >> options.block_bits) / options.lanes - 1)
       P::stop("hapax", "the domain has no hapaxes left: restart the program, or use smaller blocks");
     const auto hapax = block << options.block_bits;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Visible waiting: the slots of the Hapax lock with visible waiters, and how to wait in them.
+// VisibleSlots: the slots of the Hapax lock with visible waiters, and how a waiter waits in them.
 //
-//   visible(h)   0, or the hapax that one waiter waits for; written by that waiter (0 -> h) and by its predecessor (h -> 0)
+//   visible(h)   0, or the hapax for which one waiter waits      that waiter (0 -> h), its predecessor (h -> 0)
 //
-// A hapax stands in a slot at most once, so any change that its waiter sees is the hand-over, unless the predecessor
-// has left (then the table says so). A waiter that finds its slot taken waits for depart, or (`collision`) for the
-// notice of the same index, or on a chain of the slot. Only on a chain it learns that its predecessor has left: so the
-// lock that can be left, and the one whose waiters sleep, uses chains.
+// A hapax stands in a slot at most once. So any change that its waiter sees is the hand-over, unless the predecessor
+// has left, and then the table of leavers says so.
+//
+// A waiter whose slot is taken waits for depart, or (`collision`) for the notice of the same index, or on a chain of
+// the slot. Only on a chain does it learn that its predecessor has left. So a lock whose waiters can leave, or can
+// sleep, uses chains.
 #pragma once
 
 #include <fairlock/detail/hapax_slots.hpp>
@@ -17,11 +19,11 @@ inline namespace v0 {
 
 enum class VwCollision { watch_depart, wait_invisibly, chain };
 
-// How release, once depart is written, catches a waiter that became visible too late to be found before.
+// How a release that has written depart notices a waiter that has become visible since its first look at the slot.
 enum class VwCatch {
-  rmw,        // an RMW on the slot, which either sees the waiter or is seen by it: needs no fence
-  fence_cas,  // the listing's CAS: where it fails it is only a load, so it needs a fence here and one in the waiter
-  fence_load_cas,  // the polite form: look first
+  rmw,             // an RMW on the slot: it sees the waiter, or the waiter sees it, without a fence
+  fence_cas,       // the listing's CAS. If it fails it is only a load, so the release and the waiter each need a fence
+  fence_load_cas,  // the same, with a load before the CAS
 };
 
 struct HapaxVwOptions {
@@ -29,11 +31,11 @@ struct HapaxVwOptions {
   bool memoise = false;
   VwCollision collision = VwCollision::watch_depart;
   VwCatch catch_late = VwCatch::rmw;
-  bool look_first = true;  // look at the slot before the CAS that hands over: no RMW where nobody waits
-  unsigned patience = 0;   // looks before a waiter gives its slot back and waits invisibly; 0: never
-  bool roll_back = false;  // uncontended release: arrive back to what depart shows, and the hapax is used again
+  bool look_first = true;      // load the slot before the CAS that hands over: no RMW if no thread waits
+  unsigned visible_looks = 0;  // looks before a waiter gives its slot back and waits invisibly; 0: no limit
+  bool roll_back = false;      // an uncontended release restores arrive, and the hapax is used again
   bool early_fetch = false;
-  unsigned looks = 4;  // at depart, before a waiter shows itself; with few threads that is a line less to move
+  unsigned looks = 4;  // at depart, before a waiter becomes visible: with few threads, one cache line fewer moves
   Layout layout = Layout::together;
 };
 
@@ -43,21 +45,21 @@ struct VisibleSlots {
   using Waited = typename Slots::Waited;
   static constexpr auto collision = P::sleeps ? VwCollision::chain : O.collision;
   static constexpr bool chained = collision == VwCollision::chain;
-  static constexpr bool notices = collision == VwCollision::wait_invisibly || O.patience != 0;
-  static constexpr bool abandonable = chained && O.patience == 0;
+  static constexpr bool notices = collision == VwCollision::wait_invisibly || O.visible_looks != 0;
+  static constexpr bool abandonable = chained && O.visible_looks == 0;
 
   static auto& slot_of(const void* lock, std::uint64_t hapax) {
     return P::domain().visible[Slots::index(P::salt(lock), hapax)];
   }
 
-  // Those on the chain of a slot: colliding waiters, and sleeping ones.
+  // Wake the waiters on the chain of a slot: those that collided, and those that sleep.
   static void wake(const auto& slot) {
     P::fence_after_rmw();
     Chains<P>::signal(P::key(&slot));
   }
 
-  // Tells the successor of a hapax that has left. The entry is in the table: if the successor is visible by now,
-  // clearing its slot makes it look there.
+  // Make the successor of a leaver look for the leaver's entry, which is in the table already. If the successor is
+  // visible, clearing its slot does that.
   static void poke(const void* lock, std::uint64_t mine) {
     P::fence(order::seq_cst);
     auto& slot = slot_of(lock, mine);
@@ -65,8 +67,8 @@ struct VisibleSlots {
     wake(slot);
   }
 
-  // The waiter wrote its slot and then looked at depart; we wrote depart and now look at the slot. One of the two must
-  // see the other (Dekker).
+  // The waiter wrote its slot and then looked at depart. We wrote depart and now look at the slot. One of the two sees
+  // the other (Dekker).
   static void catch_late(auto& slot, std::uint64_t mine) {
     if constexpr (O.catch_late == VwCatch::rmw) {
       if (slot.fetch_add(0, order::acq_rel) != mine) return;
@@ -77,11 +79,11 @@ struct VisibleSlots {
     slot.cas(mine, 0, order::release);
   }
 
-  // Waits until `before` has departed, or whoever it waited for if it leaves.
+  // Wait until `before` has departed. If its thread leaves the line, wait for its predecessor instead.
   template <class Word, Until U>
   [[gnu::noinline]] static Waited wait(const Word& depart, const void* lock, std::uint64_t before, const U& until) {
     const auto departed = [&](auto now) { return now == before; };
-    // Not visible yet: a predecessor that leaves now writes depart.
+    // While the waiter is not visible, a predecessor that departs writes depart.
     if (O.looks != 0 && P::await_briefly(depart, departed, O.looks, order::acquire)) return {before, true, false};
     for (;;) {
       auto& slot = slot_of(lock, before);
@@ -91,36 +93,36 @@ struct VisibleSlots {
       } else {
         if constexpr (O.catch_late != VwCatch::rmw || abandonable) P::fence_after_rmw();
         if (departed(depart.load(order::acquire))) {
-          slot.cas(before, 0, order::relaxed);  // a CAS: the predecessor may have cleared it, and another moved in
+          slot.cas(before, 0, order::relaxed);  // a CAS: the slot may be cleared, and belong to another waiter
           return {before, true, false};
         }
-        // If the slot cannot be taken back, something has happened to it: the acquire is that of the failed CAS.
+        // If this CAS fails, the predecessor has changed the slot, and the CAS is then the acquire of the hand-over.
         if (!wait_visibly(slot, before, until) && slot.cas(before, 0, order::acq_rel)) {
-          if constexpr (O.patience == 0) return {before, false, false};
+          if constexpr (O.visible_looks == 0) return {before, false, false};
           Slots::await_departure(depart, lock, before, false, Forever{});
           return {before, true, false};
         }
         if constexpr (!abandonable) return {before, true, false};
       }
-      const auto gone = Slots::take(before);
-      if (!gone) return {before, true, false};
-      slot.cas(before, 0, order::relaxed);  // if we are visible still: it left before it could see us
-      before = *gone;
+      const auto predecessor = Slots::take(before);
+      if (!predecessor) return {before, true, false};
+      slot.cas(before, 0, order::relaxed);  // we may still be visible: the leaver left before it could see us
+      before = *predecessor;
     }
   }
 
-  // The slot shows `before`. False: it still did when our patience was over.
+  // Wait until the slot no longer shows `before`. False: it still did when `until` or the limit on looks came.
   template <class Slot, Until U>
   static bool wait_visibly(const Slot& slot, std::uint64_t before, const U& until) {
     const auto gone = [=](auto value) { return value != before; };
-    if constexpr (O.patience != 0) return P::await_briefly(slot, gone, O.patience, order::acquire).has_value();
-    // It may have left before it could see us.
-    else
+    if constexpr (O.visible_looks != 0)
+      return P::await_briefly(slot, gone, O.visible_looks, order::acquire).has_value();
+    else  // the predecessor may have left before it could see us
       return (abandonable && Slots::has_left(before)) ||
              P::await_until(slot, gone, until, order::acquire, P::key(&slot)).has_value();
   }
 
-  // The slot is taken. False: neither departed nor left when `until` came.
+  // Wait although another waiter has the slot. False: `before` had neither departed nor left when `until` came.
   template <class Word, class Slot, Until U>
   static bool wait_unseen(const Word& depart, const void* lock, const Slot& slot, std::uint64_t before,
                           const U& until) {

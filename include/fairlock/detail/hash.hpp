@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a ticket or a hapax to a slot of the waiting array.
+// Hashes from a ticket or a hapax to a slot of the waiting array.
 //
-// A good hash here is not a random one. Tickets of one lock come one by one, so neighbours should fall on different
-// sectors and a stream should visit every slot before it repeats (an odd multiplier: a Weyl sequence); the lock's salt
-// keeps two locks that move in step apart. Collisions cost a useless look, never correctness.
+// A good hash is not random here. The tickets of a lock come one after the other, so neighbouring tickets should fall
+// on different sectors, and a stream of tickets should visit every slot before it repeats. A Weyl sequence, with an odd
+// multiplier, does both. The lock's salt keeps two locks that move in step apart. A collision costs a needless look,
+// never correctness.
 //
-// Slots are counted in powers of two.
+// The number of slots is a power of two.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +19,19 @@ inline namespace v0 {
 enum class TicketHash {
   weyl127,  // ticket * 127 XOR lock: the TWA paper
   weyl17,   // lock + ticket * 17: the semaphore paper
-  pairs,    // two neighbouring tickets share a slot: the second is woken early, and warms up
-  orbits,   // the ticket's high bits choose a page of the array, the low ones orbit within it: fewer TLB misses
+  pairs,    // two neighbouring tickets share a slot: the second waiter is woken early, and warms up
+  orbits,   // the ticket's high bits choose a page of the array, and the low bits a slot in it: fewer TLB misses
   gray,     // neighbouring tickets differ in one bit of their Gray code
-  mixed,    // weyl17 and a secondary hash: no stride for a prefetcher to follow, no locks in step
+  mixed,    // weyl17 and a second hash: no stride for a prefetcher to follow, and no locks in step
 };
 
 enum class HapaxHash {
   block,  // (lock + block) * 17: one thread keeps one slot for a whole block; the Hapax paper
   runs,   // 32 episodes on one slot, then the next: a collision does not last
-  mixed,  // every hapax anywhere: no locality, no lasting collision
+  mixed,  // each hapax falls on any slot: no locality, and no lasting collision
 };
 
-// A full-strength finaliser, for where the structure of the key is better forgotten.
+// A finaliser that removes all structure from the key.
 constexpr std::uint32_t mix(std::uint64_t key) {
   key = (key ^ (key >> 33)) * 0xff51afd7ed558ccdULL;
   key = (key ^ (key >> 33)) * 0xc4ceb9fe1a85ec53ULL;
@@ -66,9 +67,9 @@ constexpr std::uint32_t slot_of_hapax(HapaxHash hash, std::uint32_t salt, std::u
   return 0;
 }
 
-// What stands for an object and a number when a waiter is looked for on the chains. Objects are scattered; the numbers
-// of one object walk through all the chains, side by side: nobody watches a chain, and a release that looks at the next
-// one in vain finds it in its cache.
+// The key of an object and a number, which selects a waiting chain. Objects are scattered over the chains. The numbers
+// of one object select neighbouring chains: no thread watches a chain, and a release that looks at several of them
+// finds the next one in its cache.
 constexpr Key key_of(std::uint32_t salt, std::uint64_t number) {
   return (std::uint64_t{salt} * 0x9e3779b97f4a7c15ULL >> 40) + number;
 }

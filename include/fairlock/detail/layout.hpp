@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a lock's fields lie: together in one line, or each on a sector of its own.
+// Layout: whether a lock's fields lie together in one cache line, or each on its own sector.
 //
-// A sector is two cache lines, because hardware prefetches neighbours in pairs. Fields that are used together are
-// better together; a field that waiters watch is better alone.
+// A sector is two cache lines, because hardware prefetches neighbouring lines in pairs. Fields that are used together
+// should lie together. A field that waiters watch should lie alone.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ enum class Layout { together, sequestered };
 template <class T, std::size_t Alignment>
 struct alignas(Alignment) Aligned : T {};
 
-// T where the layout wants it.
+// T, aligned as the layout demands.
 template <Platform P, Layout L, class T>
 using Placed = Aligned<T, L == Layout::sequestered ? (P::sector > alignof(T) ? P::sector : alignof(T)) : alignof(T)>;
 

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Left: the domain's table of those who abandoned a line that goes on without them.
+// Leavers: the domain's table of the waiters that abandoned a line that goes on without them.
 //
-//   who leaves      key                     value
-//   a ticket        the line's identity     the ticket; `serial` is the thread that left it
-//   a hapax         the hapax               the hapax that it waited for
+//   the waiter has   key                     value
+//   a ticket         the line's identity     the ticket; `serial` is the serial number of the thread that left
+//   a hapax          the hapax               the hapax for which the leaver waited
 //
 //   field      holds                                                  written by
-//   state      version * 4 + free, busy, full or pinned               whoever fills, pins or empties the entry
-//   leavers    how many entries there are, or a few more              those who leave (before they put), those who remove (after)
-//   reserved   entries that are in use, or may be by those who wait   timed waiters
-//   reach      how far from its home any entry ever lay               whoever puts one further away; never shrinks
+//   state      version * 4 + free, busy, full or pinned               the thread that fills, pins or empties the entry
+//   leavers    how many entries there are, or a few more              a leaver (before it puts its entry), the thread
+//                                                                     that removes the entry (afterwards)
+//   reserved   entries that are in use, or reserved by waiters        timed waiters
+//   reach      the largest distance of an entry from its home so      a leaver that puts an entry further away
+//              far; never shrinks
 //
-// A timed waiter reserves its entry before it stands in line, so that it can leave at any time. When every entry is
-// reserved it waits at the door, outside the line, for one to become free, and tries the lock now and then: it loses
-// its right to be served in turn, and nothing else. An entry is removed once, by whoever changes its state: the version
-// tells it from a later entry of the same place.
+// A timed waiter reserves an entry before it arrives, so that it can leave at any time. If every entry is reserved, the
+// waiter waits outside the line until one is free, and tries the lock now and then. It loses its turn, and nothing
+// else.
+//
+// An entry is removed once, by the thread that changes its state. The version distinguishes it from a later entry in
+// the same place.
 #pragma once
 
 #include <cstdint>
@@ -28,48 +32,49 @@ namespace fairlock {
 inline namespace v0 {
 
 template <Platform P>
-class Left {
-  using Entry = typename std::remove_reference_t<decltype(P::domain())>::LeftEntry;
+class Leavers {
+  using Entry = typename std::remove_reference_t<decltype(P::domain())>::LeaverEntry;
 
  public:
-  struct Found {
+  // An entry as a thread saw it.
+  struct Seen {
     Entry* entry;
-    std::uint64_t state;  // as it was
+    std::uint64_t state;
     std::uint64_t value;
     std::uint64_t serial;
   };
 
-  // --- room ---
+  // --- reservations ---
 
-  // True: there is a reservation. False: entered() said so before there was one, or `until` came.
+  // True: the thread has a reservation. False: entered() returned true first, or `until` came.
   template <Until U, class F>
   static bool reserve_unless(const F& entered, const U& until) {
     while (!entered()) {
       if (try_reserve()) return true;
-      if (!wait_at_the_door(until)) return false;
+      if (!wait_for_room(until)) return false;
     }
     return false;
   }
 
   static void give_up_reservation() {
     auto& reserved = P::domain().reserved;
-    // Only whoever makes room wakes those at the door.
+    // Wake the threads that wait for room only if there was none.
     if (!room(reserved.fetch_add(~std::uint64_t{0}, order::relaxed))) [[unlikely]]
       P::signal(P::key(&reserved));
   }
 
-  // --- entries; whoever puts one has reserved it, and whoever removes one has a reservation to give up ---
+  // --- entries: a thread reserves before it puts one, and gives up a reservation after it removes one ---
 
-  // After a fence, false means that whoever leaves from now on sees what we wrote before it.
+  // False, after a fence: every later leaver sees what we wrote before the fence.
   static bool anyone() { return P::domain().leavers.load(order::acquire) != 0; }
 
-  static Found put(std::uint64_t key, std::uint64_t value, std::uint64_t serial) {
+  static Seen put(std::uint64_t key, std::uint64_t value, std::uint64_t serial) {
     P::domain().leavers.fetch_add(1, order::relaxed);
-    for (std::uint32_t distance = 0;; ++distance) {  // ends: fewer entries are in use than there are
+    for (std::uint32_t distance = 0;; ++distance) {  // ends, because the reservation leaves an entry free
       auto& entry = at(key, distance);
       const auto state = entry.state.load(order::relaxed);
       if ((state & 3) != free_entry || !entry.state.cas(state, state | busy_entry, order::acquire)) continue;
-      extend_reach(distance % P::options().left + 1);
+      extend_reach(distance % P::options().leavers + 1);
       entry.key.store(key, order::relaxed);
       entry.value.store(value, order::relaxed);
       entry.serial.store(serial, order::relaxed);
@@ -80,7 +85,7 @@ class Left {
 
   // The first entry of the key that matches. Waits while such an entry is pinned.
   template <class C>
-  static std::optional<Found> find(std::uint64_t key, const C& matches) {
+  static std::optional<Seen> find(std::uint64_t key, const C& matches) {
     if (!anyone()) return std::nullopt;
     const auto reach = P::domain().reach.load(order::acquire);
     for (std::uint32_t distance = 0; distance < reach; ++distance) {
@@ -88,31 +93,31 @@ class Left {
       for (;;) {
         const auto state = entry.state.load(order::acquire);
         if ((state & 3) < full_entry || entry.key.load(order::relaxed) != key) break;
-        const Found found{&entry, state, entry.value.load(order::relaxed), entry.serial.load(order::relaxed)};
-        if (!matches(found)) break;  // if the entry is another by now, to remove it will fail
-        if ((state & 3) == full_entry) return found;
+        const Seen seen{&entry, state, entry.value.load(order::relaxed), entry.serial.load(order::relaxed)};
+        if (!matches(seen)) break;  // if the place holds another entry by now, removing this one will fail
+        if ((state & 3) == full_entry) return seen;
         P::await(entry.state, [=](auto now) { return now != state; }, order::relaxed);
       }
     }
     return std::nullopt;
   }
 
-  // False: somebody else was faster.
-  static bool remove(const Found& found) {
-    if (!found.entry->state.cas(found.state, (found.state | 3) + 1, order::acq_rel)) return false;
+  // False: another thread was faster.
+  static bool remove(const Seen& seen) {
+    if (!seen.entry->state.cas(seen.state, (seen.state | 3) + 1, order::acq_rel)) return false;
     P::domain().leavers.fetch_add(~std::uint64_t{0}, order::relaxed);
     return true;
   }
 
-  // While it is pinned, nobody else removes it, and whoever wants to, waits; then unpin or remove.
-  static bool pin(Found& found) {
-    const auto full = found.state;
-    found.state = full | pinned_entry;
-    return found.entry->state.cas(full, found.state, order::acq_rel);
+  // No other thread removes a pinned entry: it waits. The thread that pinned the entry then unpins or removes it.
+  static bool pin(Seen& seen) {
+    const auto full = seen.state;
+    seen.state = full | pinned_entry;
+    return seen.entry->state.cas(full, seen.state, order::acq_rel);
   }
-  static void unpin(const Found& found) { P::publish(found.entry->state, found.state ^ pinned_entry ^ full_entry); }
-  static void remove_pinned(const Found& found) {
-    P::publish(found.entry->state, (found.state | 3) + 1);
+  static void unpin(const Seen& seen) { P::publish(seen.entry->state, seen.state ^ pinned_entry ^ full_entry); }
+  static void remove_pinned(const Seen& seen) {
+    P::publish(seen.entry->state, (seen.state | 3) + 1);
     P::domain().leavers.fetch_add(~std::uint64_t{0}, order::relaxed);
   }
 
@@ -125,19 +130,20 @@ class Left {
     return false;
   }
 
-  // Waits for room, or a while; false: `until` has come. The while, because the lock may become free before there is
-  // room.
+  // Wait for room, but for a millisecond at most, because the lock may become free before there is room. False: `until`
+  // has come.
   template <Until U>
-  static bool wait_at_the_door(const U& until) {
+  static bool wait_for_room(const U& until) {
     auto& reserved = P::domain().reserved;
-    const auto has_room = [most = P::options().left](std::uint64_t now) { return now < most; };
-    return P::await_until(reserved, has_room, P::soon(until), order::relaxed, P::key(&reserved)) || !P::over(until);
+    const auto has_room = [most = P::options().leavers](std::uint64_t now) { return now < most; };
+    const auto shortly = P::within(until, 1'000'000);
+    return P::await_until(reserved, has_room, shortly, order::relaxed, P::key(&reserved)) || !P::over(until);
   }
 
-  static bool room(std::uint64_t reserved) { return reserved < P::options().left; }
+  static bool room(std::uint64_t reserved) { return reserved < P::options().leavers; }
 
   static Entry& at(std::uint64_t key, std::uint32_t distance) {
-    return P::domain().left[(mix(key) + distance) % P::options().left];
+    return P::domain().leaver_table[(mix(key) + distance) % P::options().leavers];
   }
 
   static void extend_reach(std::uint32_t needed) {

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// WaiterLine: those who wait for a notification, in the order in which they came. The inside of a condition
+// WaiterLine: the threads that wait for a notification, in order of arrival. It is the inside of a condition
 // (condition.hpp).
 //
-//   field             holds                                                    written by
-//   guard_            held while somebody is at the line: a few instructions   waiters and notifiers
-//   first_            the longest waiter, or null                              under the guard
-//   element.next      the next longest; of the newest: the longest             under the guard; then by its notifier alone
-//   element.before    the other way round; null: it is off the line            under the guard
-//   element.claimed   0; 1: it was notified, or gives up, whichever was first  its notifier (under the guard), or its owner
-//   element.gate      as on a waiting chain (waiting/chain.hpp)                        its owner, and its notifier (woken)
+//   field             holds                                                  written by
+//   guard_            held while a thread changes the line: for a few        waiters and notifiers
+//                     instructions
+//   first_            the longest waiter, or null                            under the guard
+//   element.next      the next longest waiter; after the newest waiter,      under the guard; then by its notifier
+//                     the longest                                            alone
+//   element.before    the opposite direction; null: it is off the line       under the guard
+//   element.claimed   1: the waiter was notified or gives up, whichever      its notifier (under the guard), or its
+//                     came first                                             owner
+//   element.gate      as on a waiting chain (waiting/chain.hpp)              its owner, and its notifier (woken)
 //
-// A waiter that gives up when it is notified settles with its notifier over `claimed`: either it takes the
-// notification, or the notifier goes on to the next. An element lives on its owner's stack, and an owner that was
-// notified touches nothing else: as soon as all are notified, or have returned, the line may be destroyed. This, and
-// that whoever gives up and comes back must stand at the end, is why it is not a line of tickets (line/ticket.hpp):
-// there waiters look at the grant until the end, and take back the ticket that they left.
+// If a waiter gives up while a notifier notifies it, `claimed` decides: either the waiter takes the notification, or
+// the notifier goes on to the next waiter. An element lives on its owner's stack, and an owner that was notified
+// touches nothing else. So the line may be destroyed as soon as every waiter was notified or has returned.
+//
+// A line of tickets (line/ticket.hpp) would not do. Its waiters look at the grant until the end, so it could not be
+// destroyed as early. And a thread that leaves it and comes back takes its old ticket, whereas here it must stand at
+// the end.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +37,8 @@ class WaiterLine {
   struct Element;
 
  public:
-  // Somebody's place in the line, which is given up on every way out. An exception (from until.interrupted(), or the
-  // end of the thread) must not take a notification away with it.
+  // The place of the calling thread in the line. Its destructor gives it up. An exception (from until.interrupted(), or
+  // because the thread ends) must not lose a notification.
   class Place {
    public:
     explicit Place(WaiterLine& line) : line_(line) { line.arrive(*mine_); }
@@ -57,10 +62,10 @@ class WaiterLine {
     bool settled_ = false;
   };
 
-  // Notifies the longest waiters, at most so many, and tells how many.
+  // Notify the longest waiters, at most `most`. Returns how many.
   std::uint64_t notify(std::uint64_t most) {
-    // Nobody waits: leave the guard alone. Whoever let go of the user's lock before we had it is in line, and we see
-    // that.
+    // Leave the guard alone if no thread waits. A thread that released the user's lock before we acquired it is in line
+    // already, and we see that.
     if (first_.load(order::relaxed) == nullptr) return 0;
     return notify_waiters(most);
   }
@@ -88,10 +93,10 @@ class WaiterLine {
 
   template <Until U>
   bool watch(Element& mine, const U& until) const {
-    if constexpr (P::sleeps && P::looks != 0) {
+    if constexpr (P::sleeps && P::short_spin != 0) {
       const auto woken = [](auto now) { return now == gate_woken; };
-      if (P::await_briefly(mine.gate, woken, P::looks, order::acquire)) return true;
-      if (P::long_looks != 0 && P::await_if_worthwhile(this, mine.gate, woken, P::long_looks, order::acquire))
+      if (P::await_briefly(mine.gate, woken, P::short_spin, order::acquire)) return true;
+      if (P::long_spin != 0 && P::await_if_worthwhile(this, mine.gate, woken, P::long_spin, order::acquire))
         return true;
     }
     return P::watch(mine.gate, until);
@@ -113,10 +118,10 @@ class WaiterLine {
     if (now != first) first_.store(now, order::relaxed);
   }
 
-  // Does not want to wait any longer. True: it was notified after all.
+  // Stop waiting. True: the thread was notified after all.
   [[gnu::noinline]] bool leave(Element& mine) {
     if (mine.claimed.exchange(1, order::relaxed) != 0) {
-      // A notifier has us in hand, and needs our element until it has opened the gate; the line may be gone.
+      // A notifier has claimed our element, and needs it until it has opened the gate. The line may be gone.
       P::watch(mine.gate, Forever{});
       return true;
     }
@@ -135,13 +140,13 @@ class WaiterLine {
         Element* const first = first_.load(order::relaxed);
         if (first == nullptr) break;
         unlink(*first);
-        if (first->claimed.exchange(1, order::relaxed) != 0) continue;  // it gives up: the notification is for the next
+        if (first->claimed.exchange(1, order::relaxed) != 0) continue;  // this waiter gives up: notify the next one
         if (count++ == 0) oldest = first;
         else newest->next = first;
         newest = first;
       }
     }
-    // Only now, because with the first one that wakes the line may be gone, and each element with its owner.
+    // Open the gates only now: the line may be gone when the first waiter wakes, and each element when its owner does.
     for (std::uint64_t i = 0; i < count; ++i) {
       Element* const next = i + 1 < count ? static_cast<Element*>(oldest->next) : nullptr;
       auto& gate = oldest->gate;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ring: waiters' elements in a circle; before the first stands the last. For whoever has the line to itself just now.
-// An element has `next` and `before`. Both functions return the first element afterwards, or null.
+// Ring: waiters' elements in a circle, in which the last element stands before the first. The caller must be the only
+// thread that changes the line. An element has `next` and `before`. Both functions return the new first element, or
+// null.
 #pragma once
 
 namespace fairlock {

@@ -45,7 +45,7 @@ struct LineOptions {
 
 template <Platform P, LineOptions O>
 class TicketLine {
-  using Leavers = Left<P>;
+  using Leavers = fairlock::Leavers<P>;
 
   // With batch_release, tickets are compared modulo 2^48; slots and chains are chosen by lower bits. A ticket could be
   // mistaken for another only if its owner slept while 2^47 other tickets were admitted. A release could miss
@@ -81,8 +81,8 @@ class TicketLine {
     return true;
   }
 
-  // A timed acquire. wait(ticket) waits for its turn, and tells whether it came; release_one() gives a permit to the
-  // line.
+  // A timed acquire. wait(ticket) waits for the ticket's turn, and returns whether it came. release_one() gives a
+  // permit to the line.
   template <Until U, class W, class F>
   bool acquire_until(const U& until, const W& wait, const F& release_one) {
     bool entered = false;
@@ -136,18 +136,18 @@ class TicketLine {
   std::uint64_t identity() const { return P::identity(this); }
 
   auto left_with(std::uint64_t t) const {
-    return Leavers::find(identity(), [=](const auto& found) { return difference(found.value, t) == 0; });
+    return Leavers::find(identity(), [=](const auto& entry) { return difference(entry.value, t) == 0; });
   }
 
   // A thread that comes back while its entry exists takes that ticket back. Otherwise two threads that poll while a
   // third holds the lock for long would leave more and more entries.
   std::uint64_t come_back_or_arrive() {
     if (Leavers::anyone()) [[unlikely]] {
-      const auto is_mine = [serial = P::serial()](const auto& found) { return found.serial == serial; };
-      const auto mine = Leavers::find(identity(), is_mine);
-      if (mine && Leavers::remove(*mine)) {
+      const auto is_own = [serial = P::serial()](const auto& entry) { return entry.serial == serial; };
+      const auto own = Leavers::find(identity(), is_own);
+      if (own && Leavers::remove(*own)) {
         Leavers::give_up_reservation();
-        return mine->value;
+        return own->value;
       }
     }
     return arrive();
@@ -157,15 +157,15 @@ class TicketLine {
 
   // A release has just admitted ticket t. If the owner of t has left, admits the next ticket instead, and returns it.
   [[gnu::noinline]] std::optional<std::uint64_t> pass_on(std::uint64_t t) {
-    while (auto found = left_with(t)) {
-      if (!Leavers::pin(*found)) continue;
+    while (auto entry = left_with(t)) {
+      if (!Leavers::pin(*entry)) continue;
       // Only the pin proves that there is a line. It may be a later line, which has not yet admitted t.
       if (!admits(grant_.load(order::acquire), t)) {
-        Leavers::unpin(*found);
+        Leavers::unpin(*entry);
         return std::nullopt;
       }
       const auto next = admit_one();  // while the entry is pinned: the line may be gone afterwards
-      Leavers::remove_pinned(*found);
+      Leavers::remove_pinned(*entry);
       Leavers::give_up_reservation();
       return next;
     }
@@ -181,12 +181,12 @@ class TicketLine {
     std::uint64_t first;
     do {
       first = grant + O.initial;
-      const auto passed_over = [&](const auto& found) {
-        const auto place = difference(found.value, first);
+      const auto passed_over = [&](const auto& entry) {
+        const auto place = difference(entry.value, first);
         return place >= 0 && place < static_cast<std::int64_t>(permits);
       };
-      while (auto found = Leavers::find(identity(), passed_over)) {
-        if (!Leavers::remove(*found)) continue;
+      while (auto entry = Leavers::find(identity(), passed_over)) {
+        if (!Leavers::remove(*entry)) continue;
         Leavers::give_up_reservation();
         ++permits;
       }
@@ -194,11 +194,11 @@ class TicketLine {
     poke(first, permits);
   }
 
-  // Ticket t, which has a reservation, does not want to wait any longer. True: it was admitted after all, and keeps the
-  // reservation.
+  // The owner of ticket t, which has a reservation, stops waiting. True: the ticket was admitted after all, and its
+  // owner keeps the reservation.
   template <class F>
   [[gnu::noinline]] bool leave(std::uint64_t t, const F& release_one) {
-    bool mine = true;
+    bool own_ticket = true;
     auto serial = P::serial();
     for (;;) {
       // We are the last in line: undo the arrival. A permit granted meanwhile stays in the line for the next arrival.
@@ -213,13 +213,13 @@ class TicketLine {
         if (!before) return false;
         --t;
         serial = before->serial;
-        mine = false;
+        own_ticket = false;
       }
       const auto entry = Leavers::put(identity(), t, serial);
       // Of this RMW and the RMW of a release, the later one reads from the earlier one.
       if (admits(grant_.fetch_add(one_departure, order::acq_rel), t)) {
         if (!remove(entry, t)) return false;  // the release has found it, and passes the permit on
-        if (mine) return true;
+        if (own_ticket) return true;
         Leavers::give_up_reservation();
         release_one();
         return false;
@@ -231,7 +231,7 @@ class TicketLine {
   }
 
   // The entry that we put, unless another thread removed it; it may be pinned for a moment.
-  bool remove(typename Leavers::Found entry, std::uint64_t t) {
+  bool remove(typename Leavers::Seen entry, std::uint64_t t) {
     while (!Leavers::remove(entry)) {
       const auto again = left_with(t);
       if (!again) return false;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Anderson's array-based queue lock: each waiter watches a flag of its own. N threads at most may be in line, owner
-// included; one more is stopped with a message, because it would share a flag with another and two would enter.
+// Anderson's array-based queue lock: each waiter watches its own flag. At most N threads may be in line, including the
+// owner. One thread more would share a flag with another, and both would enter, so it ends the program with a message.
 //
 //   field       holds                                        written by
 //   next_       tickets handed out                           each arrival
 //   serving_    the ticket now admitted                      the owner, on release
-//   flags_[i]   whether the waiter at place i may enter      the owner before it (go), itself (stop)
+//   flags_[i]   whether the waiter at place i may enter      the owner before that waiter (go), that waiter (stop)
 //
-// All-zero memory must let ticket 0 in and no other, so place 0 reads its flag the other way round.
+// All-zero memory must admit ticket 0 and no other, so the flag of place 0 has the opposite meaning.
 #pragma once
 
 #include <fairlock/detail/layout.hpp>
@@ -23,7 +23,7 @@ struct AndersonOptions {
 template <Platform P, AndersonOptions O = AndersonOptions{}>
 class AndersonLock {
  public:
-  using Episode = std::uint64_t;  // the ticket in hand
+  using Episode = std::uint64_t;  // the owner's ticket
 
   static constexpr Properties properties{
       .name = "anderson",
@@ -34,9 +34,9 @@ class AndersonLock {
   };
 
   Episode acquire() {
-    // Acquire and release: of any N + 1 tickets in a row one thread drew two, so through the chain of draws we have
-    // seen how far the line had moved when it came back, and that the ticket N before ours has stopped the flag we
-    // share.
+    // Acquire and release: among any N + 1 consecutive tickets, one thread drew two. Through the chain of draws we have
+    // seen how far the line had moved when that thread came back. We have also seen that the owner of the ticket N
+    // before ours has stopped the flag that we share.
     const auto mine = next_.fetch_add(1, order::acq_rel);
     if (mine - serving_.load(order::relaxed) >= O.threads) [[unlikely]]
       P::stop("anderson", "more threads in line than the lock was made for: raise AndersonOptions::threads");
@@ -49,7 +49,7 @@ class AndersonLock {
   std::optional<Episode> try_acquire() {
     auto mine = next_.load(order::relaxed);
     const auto place = mine % O.threads;
-    // The flag alone could still be that of the ticket N before; serving_ says that it is ours.
+    // The flag alone could still belong to the ticket N before ours. serving_ shows that it is ours.
     if (serving_.load(order::acquire) != mine || flags_[place].load(order::acquire) != go(place)) return std::nullopt;
     if (!next_.cas(mine, mine + 1, order::acq_rel)) return std::nullopt;  // a draw like any other
     flags_[place].store(!go(place), order::relaxed);
@@ -58,7 +58,7 @@ class AndersonLock {
 
   void release(Episode mine) {
     const auto place = (mine + 1) % O.threads;
-    // serving_ first: it may run ahead of the flag, but never behind, or an arrival would count one too many.
+    // serving_ first: it may be ahead of the flag, but never behind, or an arrival would count one thread too many.
     serving_.store(mine + 1, order::release);
     P::publish(flags_[place], go(place));
   }

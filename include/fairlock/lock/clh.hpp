@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// CLH: a queue that exists only in the waiters' heads; each watches the node of its predecessor and keeps it
-// afterwards, so nodes circulate between threads. (Craig 1993; Magnusson, Landin, Hagersten 1994. How to leave: Scott,
-// Scherer 2001; with nodes that circulate nobody has to wait for an answer.)
+// CLH: an implicit queue. Each waiter watches the node of its predecessor and keeps that node afterwards, so nodes
+// circulate between threads. (Craig 1993; Magnusson, Landin, Hagersten 1994. How a waiter leaves: Scott, Scherer 2001.
+// Because the nodes circulate, a leaver need not wait for an answer.)
 //
-//   field        holds                                                       written by
-//   tail_        the newest node; null: no thread was here yet               each arrival; the last in line, when it leaves (back)
-//   node.state   busy: its owner waits for the lock, or holds it             its owner, and nobody else
+//   field        holds                                                 written by
+//   tail_        the newest node; null: no thread has arrived yet      each arrival; the last waiter in line, when it
+//                                                                      leaves (to its predecessor)
+//   node.state   busy: its owner waits for the lock, or holds it       its owner
 //                free: its owner has released the lock
-//                another node: its owner has left; wait for that one
+//                another node: its owner has left; wait for that node
 //
-//   unlocked: tail_ is null, or the first node from there on that was not left is free. A null tail stands for the usual dummy node,
-//   so all-zero memory is an unlocked lock; the last nodes stay with the lock, and the destructor frees them.
+//   unlocked: tail_ is null, or the first node from the tail on whose owner has not left is free
 //
-// A node belongs to its owner, then to its successor: whoever arrived next, or inherited it from one who left. Nobody
-// else may look at it, because by then it may be a node of another lock, or freed. So a try too stands in line, for a
-// moment.
+// A null tail replaces the usual dummy node, so all-zero memory is an unlocked lock. The last nodes stay with the lock,
+// and the destructor frees them.
+//
+// A node belongs to its owner, and then to its owner's successor: the next arrival, or a waiter that took it over from
+// a leaver. No other thread may look at it, because it may already be a node of another lock, or freed. So even a try
+// stands in line for a moment.
 #pragma once
 
 #include <fairlock/detail/element.hpp>
@@ -37,7 +40,7 @@ class ClhLock {
  public:
   struct Episode {
     Node* mine;
-    Node* before;  // whose owner has gone: ours to keep
+    Node* before;  // the predecessor's node, which now belongs to this owner
     bool under_way() const { return mine != nullptr && mine->state.load(order::relaxed) == busy(); }
   };
 
@@ -71,7 +74,7 @@ class ClhLock {
     });
   }
 
-  // Fails also behind somebody who only tries, and is about to leave.
+  // This also fails behind a thread that only tries and is about to leave.
   std::optional<Episode> try_acquire() {
     return arrive([](const auto& state) { return state.load(order::acquire); });
   }
@@ -81,9 +84,10 @@ class ClhLock {
     P::publish(episode.mine->state, free());
   }
 
-  // Not in line, we look at nodes that are not ours: for tests, and whoever knows that nobody leaves or ends meanwhile.
+  // It looks at nodes although the caller is not in line. For tests, and for a caller that knows that no thread leaves
+  // the line or ends meanwhile.
   bool locked() const {
-    const Node* const last = tail_.load(order::acquire);  // a newcomer's node must be seen as it was made
+    const Node* const last = tail_.load(order::acquire);  // so that a newcomer's node is seen initialised
     if (last == nullptr) return false;
     Node* state = last->state.load(order::acquire);
     while (has_left(state)) state = state->state.load(order::acquire);
@@ -100,7 +104,7 @@ class ClhLock {
   static Node* busy() { return reinterpret_cast<Node*>(std::uintptr_t{1}); }
   static bool has_left(Node* state) { return state != free() && state != busy(); }
 
-  // look(): the state of the node before us, and busy if we do not want to wait any longer.
+  // look(state) returns the state of the node before ours, or busy if the thread stops waiting.
   template <class F>
   std::optional<Episode> arrive(const F& look) {
     Node* const mine = Nodes::take();  // may throw, so it comes before we stand in line
@@ -125,10 +129,10 @@ class ClhLock {
   }
 
   void leave(Node* mine, Node* before) {
-    // The last in line undoes its arrival. Nobody but us could take `before`. Whatever its owner does meanwhile, it
-    // says so there, for the next who looks: it releases, and the lock is free; or it leaves too.
+    // The last waiter in line undoes its arrival. No other thread could take `before`. What its owner does meanwhile
+    // stands in `before` for the next arrival: if it releases, the lock is free, and if it leaves, the state says so.
     if (tail_.cas(mine, before, order::acq_rel)) return Nodes::give(mine);
-    P::publish(mine->state, before);  // to our successor, whose both are now
+    P::publish(mine->state, before);  // to our successor, to which both nodes now belong
   }
 
   typename P::template atomic<Node*> tail_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hapax lock, with invisible waiters: Tidex with an identity that is never used twice, and a waiting array instead of
-// one word for everybody. (Dice, Kogan 2026; Listings 2 and 6.)
+// Hapax lock, with invisible waiters: Tidex with identities that are never used twice, and with a waiting array instead
+// of one word for all waiters. (Dice, Kogan 2026; Listings 2 and 6.)
 //
 //   field          holds                                              written by
 //   arrive_        the hapax of the newest arrival                    each arrival
@@ -9,8 +9,8 @@
 //
 //   unlocked: arrive_ == depart_
 //
-// A waiter waits for its predecessor's hapax p. A slot that shows p is the hand-over itself; any other change means
-// "look at depart_ again".
+// A waiter waits for its predecessor's hapax p. If its slot shows p, that is the hand-over. Any other change of the
+// slot means "look at depart_ again".
 #pragma once
 
 #include <fairlock/detail/hapax_slots.hpp>
@@ -20,12 +20,13 @@
 namespace fairlock {
 inline namespace v0 {
 
-// Skip the slot when nobody has come? That needs a look at arrive_ after the store to depart_, hence a fence on both
-// sides (Dekker's pivot), and it touches the lock after freeing it: the next owner must not destroy it at once.
+// Whether a release skips the slot if no thread has arrived. To know that, it looks at arrive_ after its store to
+// depart_. This needs a fence on both sides (Dekker), and it touches the lock after freeing it, so the next owner must
+// not destroy the lock at once.
 enum class Notify {
   always,
-  if_arrived,            // skip the slot whenever arrive_ is still ours
-  if_waited_or_arrived,  // the same, but a thread that waited itself bets that others wait too, and does not look
+  if_arrived,            // skip the slot if arrive_ still holds the owner's hapax
+  if_waited_or_arrived,  // the same, but an owner that has waited assumes that others wait too, and does not look
 };
 
 struct HapaxOptions {
@@ -33,8 +34,8 @@ struct HapaxOptions {
   bool memoise = false;  // remember the slot of the block in use (HapaxHash::block only)
   AfterCollision after_collision = AfterCollision::nothing;
   Notify notify = Notify::always;
-  bool early_fetch = false;  // look at depart_ before the arrival's atomic
-  // At depart_, before a waiter turns to its slot; with few threads that is a line less to move.
+  bool early_fetch = false;  // look at depart_ before the arrival's RMW
+  // At depart_, before a waiter turns to its slot: with few threads, one cache line fewer moves.
   unsigned looks = 4;
   Layout layout = Layout::together;
 };
@@ -69,7 +70,7 @@ class HapaxLock {
     if constexpr (O.early_fetch) early = depart_.load(order::acquire);
     const auto before = arrive_.exchange(mine, order::acq_rel);
     if constexpr (O.early_fetch)
-      if (early == before) return episode(mine, false);  // before departed, and nobody came until we did
+      if (early == before) return episode(mine, false);  // `before` had departed, and no thread arrived before us
     if (depart_.load(order::acquire) == before) [[likely]]
       return episode(mine, false);
     if (O.looks != 0 && P::await_briefly(depart_, [=](auto now) { return now == before; }, O.looks, order::acquire))
@@ -81,8 +82,8 @@ class HapaxLock {
 
   template <Until U>
   std::optional<Episode> acquire_until(const U& until) {
-    std::optional<Episode> got;
-    if (!Left<P>::reserve_unless([&] { return (got = try_acquire()).has_value(); }, until)) return got;
+    std::optional<Episode> tried;
+    if (!Leavers<P>::reserve_unless([&] { return (tried = try_acquire()).has_value(); }, until)) return tried;
     const auto mine = Hapaxes<P>::next();
     const auto waited = Slots::await_departure(depart_, this, arrive_.exchange(mine, order::acq_rel),
                                                O.notify != Notify::always, until);
@@ -90,12 +91,12 @@ class HapaxLock {
       Slots::leave(arrive_, mine, waited.before, [=, this] { Slots::poke(P::salt(this), mine); });
       return std::nullopt;
     }
-    Left<P>::give_up_reservation();
+    Leavers<P>::give_up_reservation();
     return episode(mine, true);
   }
 
   std::optional<Episode> try_acquire() {
-    // Hapaxes never recur: if arrive_ still is the one that we saw departed, the lock was free all along.
+    // Hapaxes never recur: if arrive_ still equals the hapax that we saw in depart_, the lock was free all the time.
     auto before = depart_.load(order::acquire);
     if (arrive_.load(order::relaxed) != before) return std::nullopt;
     const auto mine = Hapaxes<P>::next();

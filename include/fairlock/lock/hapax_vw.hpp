@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hapax lock with visible waiters: a waiter writes the hapax that it waits for into the slot, and its predecessor hands
-// over by clearing it. Under contention neither touches the lock body. (Dice, Kogan 2026; Listings 3 and 5.)
+// Hapax lock with visible waiters: a waiter writes the hapax for which it waits into the slot, and its predecessor
+// clears the slot to hand over. Under contention, neither touches the lock body. (Dice, Kogan 2026; Listings 3 and 5.)
 //
 //   field         holds                                               written by
 //   arrive_       the hapax of the newest arrival                     each arrival; an owner that rolls back
 //   depart_       the last hapax that departed without a hand-over    the owner, when it finds no visible waiter
-//   visible(h)    0, or the hapax that one waiter waits for           that waiter (0 -> h), its predecessor (h -> 0)
+//   visible(h)    0, or the hapax for which one waiter waits          that waiter (0 -> h), its predecessor (h -> 0)
 //
 //   unlocked: arrive_ == depart_
 //
-// How a waiter waits in its slot, and what it does when another has it, is in detail/hapax_visible_slots.hpp.
+// detail/hapax_visible_slots.hpp says how a waiter waits in its slot, and what it does if another waiter has the slot.
 #pragma once
 
 #include <fairlock/detail/hapax_visible_slots.hpp>
@@ -26,7 +26,7 @@ class HapaxVwLock {
   static constexpr HapaxVwOptions timed_options() {
     HapaxVwOptions options = O;
     options.collision = VwCollision::chain;
-    options.patience = 0;
+    options.visible_looks = 0;
     return options;
   }
 
@@ -61,8 +61,8 @@ class HapaxVwLock {
   std::optional<Episode> acquire_until(const U& until)
     requires Visible::abandonable
   {
-    std::optional<Episode> got;
-    if (!Left<P>::reserve_unless([&] { return (got = try_acquire()).has_value(); }, until)) return got;
+    std::optional<Episode> episode;
+    if (!Leavers<P>::reserve_unless([&] { return (episode = try_acquire()).has_value(); }, until)) return episode;
     const auto mine = Hapaxes<P>::next();
     const auto before = arrive_.exchange(mine, order::acq_rel);
     if (depart_.load(order::acquire) != before) {
@@ -72,12 +72,12 @@ class HapaxVwLock {
         return std::nullopt;
       }
     }
-    Left<P>::give_up_reservation();
+    Leavers<P>::give_up_reservation();
     return mine;
   }
 
   std::optional<Episode> try_acquire() {
-    // While ownership is handed over from slot to slot depart_ is old, but then it differs from arrive_ all the more.
+    // While ownership passes from slot to slot, depart_ is out of date, but then it differs from arrive_ anyway.
     auto before = depart_.load(order::acquire);
     if (arrive_.load(order::relaxed) != before) return std::nullopt;
     const auto mine = next();
@@ -88,7 +88,7 @@ class HapaxVwLock {
 
   void release(Episode mine) {
     if constexpr (O.roll_back) {
-      // Nobody saw the hapax if the CAS succeeds. depart_ is ours to read: only owners write it.
+      // If the CAS succeeds, no other thread has seen the hapax. We may read depart_, because only an owner writes it.
       if (arrive_.load(order::relaxed) == mine && arrive_.cas(mine, depart_.load(order::relaxed), order::release))
         return Hapaxes<P>::give_back(mine);
     }

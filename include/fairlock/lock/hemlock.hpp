@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// HemLock: a CLH-like queue with one word in the lock and one element a thread, which several locks held at once may
-// share, because what is handed over is the lock's address. (Dice, Kogan 2021.)
+// HemLock: a queue like that of CLH, with one word in the lock and one element for each thread. A thread may use its
+// element for several locks at once, because the hand-over is the lock's address. (Dice, Kogan 2021.)
 //
 //   field           holds                                               written by
-//   tail_           the newest element, or null: unlocked               each arrival; the owner, when nobody came
+//   tail_           the newest element, or null: unlocked               each arrival; the owner, if no thread has come
 //   element.grant   the lock being handed over, or null                 its owner (lock), that owner's successor (null)
 #pragma once
 
@@ -66,7 +66,7 @@ class Hemlock {
 
   void release(Episode episode) {
     Element* const mine = element(episode);
-    // The look before the atomic is for the contended case: a CAS that must fail still takes the line.
+    // The load before the CAS is for the contended case: a CAS that fails still takes the cache line.
     if (tail_.load(order::relaxed) != mine || !tail_.cas(mine, nullptr, order::release)) {
       P::publish(mine->grant, this);
       P::await(mine->grant, [](auto lock) { return lock == nullptr; }, order::acquire);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// LIFO: the newest waiter is admitted first. Maximally unfair on purpose: it is what a capacitor must tame.
+// LIFO: the newest waiter is admitted first. The lock is as unfair as possible on purpose, to test a capacitor.
 //
 //   field          holds                                                  written by
-//   top_           null: unlocked; locked_empty: held, nobody waits;      arrivals (push), the owner (pop, free)
+//   top_           null: unlocked; locked_empty: held, without waiters;   arrivals (push), the owner (pop, free)
 //                  else the newest waiter
-//   element.next   what top_ was when its owner pushed it                 its owner, before the push
-//   element.gate   1: enter                                               the owner that popped it; itself (0)
+//   element.next   the value of top_ before its waiter's push             its waiter, before the push
+//   element.gate   1: enter                                               the owner that pops it; its waiter (0)
 //
-// Only the owner pops, so the top that it read can be covered by pushes but never replaced: no ABA.
+// Only the owner pops. Pushes may cover the top that it has read, but nothing replaces it, so there is no ABA problem.
 #pragma once
 
 #include <fairlock/detail/element.hpp>
@@ -44,7 +44,7 @@ class LifoLock {
   Episode acquire() {
     Element* top = nullptr;
     if (top_.compare_exchange(top, locked_empty(), order::acquire)) return {};
-    // A thread waits for one lock at a time, and is off the stack before it returns: one element is enough.
+    // A thread waits for one lock at a time, and is off the stack before it returns, so one element is enough.
     auto& mine = P::template local<Element>();
     mine.gate.init(0);
     for (;;) {

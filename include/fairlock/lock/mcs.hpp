@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// MCS: a queue of nodes, each waiter watching its own. (Mellor-Crummey, Scott 1991.)
+// MCS: a queue of nodes, in which each waiter watches its own node. (Mellor-Crummey, Scott 1991.)
 //
 //   field         holds                                written by
-//   tail_         the newest node, or null: unlocked   each arrival; the owner, when nobody came after it
+//   tail_         the newest node, or null: unlocked   each arrival; the owner, if no thread has come after it
 //   node.next     the successor's node                 the successor, once
 //   node.locked   1: wait                              its owner (1), its predecessor (0)
 //
-// Its waiters cannot leave: by the published ways a leaver waits for its neighbours (Scott, Scherer 2001), or they are
-// several times this size (Scott 2002).
+// Its waiters cannot leave. In the published ways to do so, a leaver waits for its neighbours (Scott, Scherer 2001), or
+// the lock is several times as long (Scott 2002).
 #pragma once
 
 #include <fairlock/detail/element.hpp>
@@ -47,7 +47,7 @@ class McsLock {
   Episode acquire() {
     Node* const mine = fresh();
     if (Node* const before = tail_.exchange(mine, order::acq_rel)) {
-      mine->locked.init(1);  // still unseen: the predecessor learns of the node by the next store
+      mine->locked.init(1);  // no thread sees the node yet: the next store shows it to the predecessor
       P::publish(before->next, mine);
       P::await(mine->locked, [](auto locked) { return locked == 0; }, order::acquire);
     }
@@ -66,7 +66,7 @@ class McsLock {
     Node* after = mine->next.load(order::acquire);
     if (after == nullptr) {
       if (tail_.cas(mine, nullptr, order::release)) return Nodes::give(mine);
-      // Someone is between its exchange and its link: it will come.
+      // The successor is between its exchange and its link, so it will come.
       after = P::await(mine->next, [](auto next) { return next != nullptr; }, order::acquire);
     }
     P::publish(after->locked, 0u);

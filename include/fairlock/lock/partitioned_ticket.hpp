@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitioned ticket lock: a ticket lock whose grant is spread over N words, so that waiters watch N different lines.
+// Partitioned ticket lock: a ticket lock whose grant is spread over N words, so that waiters watch N different cache
+// lines.
 //
 //   field        holds                                             written by
 //   ticket_      the next ticket to hand out                       each arrival
@@ -21,7 +22,7 @@ struct PartitionedTicketOptions {
 template <Platform P, PartitionedTicketOptions O = PartitionedTicketOptions{}>
 class PartitionedTicketLock {
  public:
-  using Episode = std::uint64_t;  // the ticket in hand
+  using Episode = std::uint64_t;  // the owner's ticket
 
   static constexpr Properties properties{
       .name = "partitioned-ticket",

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// qspinlock: Linux's 32-bit lock, rendered for user space. The first waiter sets a pending bit and watches the locked
-// byte; the others queue as in MCS, but the tail is a small thread number instead of a pointer.
+// qspinlock: Linux's 32-bit lock, adapted to user space. The first waiter sets a pending bit and watches the locked
+// byte. The others queue as in MCS, but the tail is a small thread number instead of a pointer.
 //
 //   bits of word_   meaning                                     written by
-//   0-7             1: held                                     whoever enters (1), the owner (0)
-//   8               the first waiter is here, outside the queue that waiter
+//   0-7             1: held                                     a thread that enters (1), the owner (0)
+//   8               the first waiter is outside the queue       that waiter
 //   16-31           1 + the thread number of the queue's tail   each arrival at the queue; its head, when it is alone
 //
-// What differs from the kernel: nodes belong to threads instead of CPUs and do not nest (a thread waits for one lock at
-// a time); all changes are made to the whole word. A thread without a number (more than 4096 are alive) takes the lock
-// as the kernel does when its nodes run out: by trying until the whole word is free.
+// Differences from the kernel: nodes belong to threads instead of CPUs. They do not nest, because a thread waits for
+// one lock at a time. All changes are made to the whole word. A thread without a number (if more than 4096 threads
+// live) takes the lock as the kernel does when its nodes run out: it tries until the whole word is free.
 #pragma once
 
 #include <fairlock/episode.hpp>
@@ -19,7 +19,7 @@ namespace fairlock {
 inline namespace v0 {
 
 struct QspinOptions {
-  bool enough_numbers = true;  // false: threads may go without, and then the order of admission is not promised
+  bool enough_numbers = true;  // false: a thread may have no number, and then there is no order of admission
 };
 
 template <Platform P, QspinOptions O = QspinOptions{}>
@@ -33,27 +33,27 @@ class QspinLock {
       .spinning = "U+P",
       .order = O.enough_numbers ? Order::fifo : Order::barging,
       .numbers_threads = true,
-      .parkable = false,  // the pending bit comes and goes: too many hands on one word
+      .parkable = false,  // several threads set and clear the pending bit, and none would wake a sleeper
       .space = "S*L + E*T",
   };
 
   Episode acquire() {
-    static_assert(!P::sleeps, "nobody would wake a waiter of this lock: choose a policy that does not sleep");
+    static_assert(!P::sleeps, "no thread would wake a waiter of this lock: choose a policy that does not sleep");
     std::uint32_t seen = 0;
     if (word_.compare_exchange(seen, locked_bit, order::acquire)) return {};
-    // The pending one is about to enter: wait a moment for its place rather than open a queue.
+    // The pending waiter is about to enter. Wait a moment for its place rather than open a queue.
     if (seen == pending_bit)
       seen = P::await_briefly(
                  word_, [](auto now) { return now != pending_bit; }, pending_looks, order::relaxed)
                  .value_or(seen);
-    if (seen <= locked_mask) {  // held, and nobody waits: try to be the pending one
+    if (seen <= locked_mask) {  // held, without waiters: try to become the pending waiter
       seen = word_.fetch_or(pending_bit, order::acquire);
       if (seen <= locked_mask) {
         P::await(word_, [](auto now) { return (now & locked_mask) == 0; }, order::acquire);
         word_.fetch_add(locked_bit - pending_bit, order::relaxed);
         return {};
       }
-      // Too late. If the pending bit is ours all the same, it stands before a queue: take it back.
+      // Too late. If we have set the pending bit, it now stands before a queue, so clear it again.
       if ((seen & pending_bit) == 0) word_.fetch_and(~pending_bit, order::relaxed);
     }
     queue();
@@ -103,10 +103,10 @@ class QspinLock {
     // At the head of the queue: the lock is ours as soon as neither an owner nor a pending waiter is left.
     for (;;) {
       seen = P::await(word_, [](auto now) { return (now & low_mask) == 0; }, order::acquire);
-      if (seen != me) break;                                  // someone has queued behind us
-      if (word_.cas(me, locked_bit, order::acquire)) return;  // nobody has
-      // Or else it was a pending bit that will be taken back. Its owner need not come to the queue: it may have no
-      // number.
+      if (seen != me) break;                                  // a thread has queued behind us
+      if (word_.cas(me, locked_bit, order::acquire)) return;  // no thread has
+      // Otherwise there was a pending bit that its thread will clear again. That thread may have no number, and so may
+      // never come to the queue.
     }
     word_.fetch_or(locked_bit, order::relaxed);
     const auto next = P::await(mine.next, [](auto n) { return n != 0; }, order::acquire);

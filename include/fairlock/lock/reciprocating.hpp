@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reciprocating lock: arrivals push themselves onto a stack; the owner detaches the whole stack as the next segment,
-// and the segment is admitted from the top, each member handing over to the one below. (Dice, Kogan 2025.)
+// Reciprocating lock: each arrival pushes itself onto a stack. The owner detaches the whole stack as the next segment.
+// The segment is admitted from the top, and each member hands over to the member below. (Dice, Kogan 2025.)
 //
 //   field          holds                                                  written by
-//   arrivals_      null: unlocked; locked_empty: held, nobody arrived     each arrival; the owner, at a segment's end
-//                  since the last segment was detached; else the
-//                  newest arrival
+//   arrivals_      null: unlocked; locked_empty: held, and no thread      each arrival; the owner, at a segment's end
+//                  has arrived since the last segment was detached;
+//                  else the newest arrival
 //   element.gate   null: wait; else the end of the segment (below)        its owner (null), its predecessor in the line
 //
-// An element's address also marks where a segment ends (`eos`): the member whose successor would be that element is the
-// last. Not FIFO: a segment is admitted newest first, but whoever arrives later than its detachment waits for the next
-// one, so each other thread passes a waiter by at most once.
+// The address of an element also marks the end of a segment: the member whose successor would be that element is the
+// last one. The order is not FIFO, because a segment is admitted newest first. But a thread that arrives after a
+// segment was detached waits for the next segment, so each other thread bypasses a waiter at most once.
 #pragma once
 
 #include <fairlock/detail/element.hpp>
@@ -37,9 +37,9 @@ class ReciprocatingLock {
 
  public:
   struct Episode {
-    Element* successor;  // who is next in this segment, or null
+    Element* successor;  // the next member of this segment, or null
     Element* end;        // the end of this segment
-    Element* mine;       // to be given back
+    Element* mine;       // the owner's element, which release gives back
   };
 
   static constexpr Properties properties{
@@ -64,7 +64,7 @@ class ReciprocatingLock {
     if (Element* const below = arrivals_.exchange(mine, order::acq_rel)) {
       episode.successor = below == locked_empty() ? nullptr : below;
       episode.end = P::await(mine->gate, [](auto gate) { return gate != nullptr; }, order::acquire);
-      if (episode.successor == episode.end) {  // the last of the segment: below lies the element of an owner who left
+      if (episode.successor == episode.end) {  // the last member: the element below belongs to an earlier owner
         episode.successor = nullptr;
         episode.end = locked_empty();
       }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Test-and-set locks: one word, and whoever finds it clear has the lock. Barging: no bound on bypass.
+// Test-and-set locks: one word. The thread that changes it from 0 to 1 holds the lock. Barging: no bound on bypass.
 //
-//   tas           exchanges until it got 0
-//   tts           looks until it sees 0, then exchanges ("test and test-and-set": waiters share the line)
-//   tts-backoff   and after each exchange that failed pauses for a random, doubling, bounded while
+//   tas           exchange until the result is 0
+//   tts           look until the word is 0, then exchange ("test and test-and-set": waiters share the cache line)
+//   tts-backoff   the same, with a random pause after each exchange that failed; its bound doubles up to a limit
 //
 //   field   holds              written by
-//   word_   0 free, 1 held     whoever tries (1), the owner (0)
+//   word_   0 free, 1 held     a thread that tries (1), the owner (0)
 #pragma once
 
 #include <fairlock/episode.hpp>

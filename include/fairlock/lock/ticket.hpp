@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ticket lock: FIFO, two words, no context. Every waiter watches the grant, so each release invalidates them all.
 // With `backoff`, a waiter pauses between two looks in proportion to the number of threads before it (Scott & Brown,
-// Figure 4.7): fewer looks, the same line.
+// Figure 4.7). It looks less often, and the order is the same.
 //
 //   field         holds                                  written by
 //   line_.ticket  the next ticket to hand out            each arrival
@@ -9,8 +9,8 @@
 //
 //   unlocked: ticket == grant                            in line: ticket - grant - 1
 //
-// `timed` makes the lock one that waiters may leave (line/ticket.hpp). Then the release is an RMW and a look at the
-// domain instead of a store; where waiters may sleep a store is not enough anyway, and the lock is always timed.
+// With `timed`, waiters can leave (line/ticket.hpp). The release is then an RMW and a look at the domain instead of a
+// store. Where waiters may sleep, a store is not enough anyway, so the lock is always timed.
 #pragma once
 
 #include <fairlock/episode.hpp>
@@ -21,8 +21,8 @@ namespace fairlock {
 inline namespace v0 {
 
 struct TicketOptions {
-  unsigned backoff = 0;      // pauses for each thread ahead: about the length of a trivial critical section; 0: none
-  bool early_fetch = false;  // look at the grant before the arrival's atomic
+  unsigned backoff = 0;      // pauses for each thread ahead, about the length of a trivial critical section
+  bool early_fetch = false;  // look at the grant before the arrival's RMW
   bool timed = false;
   Layout layout = Layout::together;
 };
@@ -46,8 +46,8 @@ class TicketLock {
 
   Episode acquire() {
     if constexpr (O.early_fetch) {
-      // Safe because the grant never passes the tickets by: if the ticket that we draw is one we saw admitted, it still
-      // is.
+      // Safe, because the grant never moves back: if the grant that we saw admits the ticket that we draw, the ticket
+      // is still admitted.
       const auto seen = line_.grant_.load(order::acquire);
       const auto mine = line_.arrive();
       if (!Line::admits(seen, mine)) await_turn(mine, Forever{});
@@ -93,7 +93,7 @@ class TicketLock {
  protected:  // TWA waits elsewhere, but its line is the same
   using Line = TicketLine<P, LineOptions{.initial = 1, .layout = O.layout}>;
 
-  using Sleepers = FarWaiting<P, Far::chain, 0, TicketHash::weyl127>;  // where waiters sleep, this is TWA
+  using Sleepers = FarWaiting<P, Far::chain, 0, TicketHash::weyl127>;  // if waiters sleep, the lock is a TWA lock
 
   template <Until U>
   bool await_turn(std::uint64_t mine, const U& until) {

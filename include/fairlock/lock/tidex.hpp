@@ -8,8 +8,8 @@
 //
 //   unlocked: arrive_ == depart_
 //
-// A thread has two identities. If its own is what depart_ still shows, arriving under it would make the lock look free,
-// so it takes the other one. Identities recur, and for that reason there is no sound try_acquire on single words.
+// A thread has two identities. If depart_ still shows one of them, an arrival under it would make the lock look free,
+// so the thread takes the other one. Identities recur, so there is no sound try_acquire on single words.
 #pragma once
 
 #include <fairlock/detail/hapax_supply.hpp>
@@ -21,7 +21,7 @@ inline namespace v0 {
 enum class Identity { thread, episode };
 
 struct TidexOptions {
-  Identity identity = Identity::thread;  // episode: a hapax each time, and any thread may release
+  Identity identity = Identity::thread;  // episode: each episode has its own hapax, and any thread may release
 };
 
 template <Platform P, TidexOptions O = TidexOptions{}>
@@ -66,13 +66,14 @@ class TidexLock {
       return Hapaxes<P>::next();
     } else {
       const auto primary = reinterpret_cast<std::uintptr_t>(&P::template local<Self>());
-      // Only we write our identities into depart_, so what we left there we also see there.
+      // Only this thread writes its identities into depart_, so it sees its last one there if no other thread has
+      // departed since.
       return primary + (depart_.load(order::relaxed) == primary ? 1 : 0);
     }
   }
 
-  // Identities are addresses in the threads' own memory, and lie whole pages apart: unmixed, all would fall on one
-  // chain.
+  // Identities are addresses in the threads' own memory, which lie whole pages apart. Without the mix, all of them
+  // would fall on one chain.
   Key key(Episode identity) const { return P::key(this, mix(identity)); }
 
   typename P::template atomic<std::uint64_t> arrive_;

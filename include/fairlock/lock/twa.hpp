@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// TWA: a ticket lock augmented with a waiting array. Near waiters (within `threshold` of the head) watch the grant as
-// in a ticket lock; far ones wait in the domain (waiting/waiting_array.hpp), so a release invalidates at most
-// `threshold` waiters. (Dice, Kogan 2019; Listing 1.1.)
+// TWA: a ticket lock with a waiting array. Near waiters (within `threshold` of the head) watch the grant, as in a
+// ticket lock. Far waiters wait in the domain (waiting/waiting_array.hpp), so a release invalidates at most `threshold`
+// waiters. (Dice, Kogan 2019; Listing 1.1.)
 //
-//   line_     as in the ticket lock, whose try_acquire is ours too
+//   line_     as in the ticket lock, which also provides try_acquire
 //   slot(t)   changes when ticket t turns near; written by the release that admits ticket t - threshold
 #pragma once
 
@@ -17,7 +17,7 @@ struct TwaOptions {
   unsigned threshold = 1;  // LongTermThreshold. 0: even the successor waits in the array
   TicketHash hash = TicketHash::weyl127;
   Far far = Far::counter;
-  bool early_fetch = false;  // look at the grant before the arrival's atomic
+  bool early_fetch = false;  // look at the grant before the arrival's RMW
   bool timed = false;
   Layout layout = Layout::together;
 };
@@ -50,7 +50,7 @@ class TwaLock : public TicketLock<P, TicketOptions{.timed = O.timed, .layout = O
     if constexpr (O.early_fetch) early = line_.grant_.load(order::acquire);
     const auto mine = line_.arrive();
     if constexpr (O.early_fetch)
-      if (Line::admits(early, mine)) return {};  // as in the ticket lock: what was admitted stays so
+      if (Line::admits(early, mine)) return {};  // as in the ticket lock: an admitted ticket stays admitted
     if (!Line::admits(line_.grant_.load(order::acquire), mine)) [[unlikely]]
       Waiters::await_turn(line_, this, mine, Forever{});
     return {};
@@ -70,7 +70,7 @@ class TwaLock : public TicketLock<P, TicketOptions{.timed = O.timed, .layout = O
       line_.release(1, [this](auto admitted, auto) { Waiters::poke_after_rmw(this, admitted, 1); });
     } else {
       const auto admitted = line_.grant_.load(order::relaxed) + 1;
-      line_.grant_.store(admitted, order::release);  // the hand-over; the rest only prepares the next one
+      line_.grant_.store(admitted, order::release);  // the hand-over; the rest only prepares the next hand-over
       if constexpr (Waiters::where == Far::chain) P::fence(order::seq_cst);
       Waiters::poke(this, admitted, 1);
     }

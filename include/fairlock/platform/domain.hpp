@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Domain: the place of what locks share. A process has one; a shared-memory segment will be one; each run of the
-// checker makes a fresh one. All-zero memory is an empty domain.
+// Domain: what locks share. A process has one domain, and each run of the checker makes a fresh one. All-zero memory is
+// an empty domain.
 //
-//   field         holds                                       written by
-//   lanes_        how many blocks each lane has given out     a thread whose block is used up
-//   counters      TWA: how often the slot was poked           releases (fetch_add)
-//   notices       Hapax: the last hapax that departed here    releases (exchange)
-//   visible       Hapax: the hapax that one waiter waits for  that waiter (0 -> hapax), its predecessor (hapax -> 0)
-//   chains        the head of a waiting chain                 waiters and those who wake them (waiting/chain.hpp)
-//   queue_nodes   qspinlock: a thread's place in a queue      that thread, its predecessor, its successor
-//   left          who abandoned a line that goes on           those who leave, and those who pass them over (line/leavers.hpp)
-//   threads       which small thread numbers are taken        thread start and exit
-//   serials       how many serial numbers threads have        a thread that needs one
+//   field          holds                                         written by
+//   lanes          how many blocks each lane has given out       a thread whose block is used up
+//   counters       TWA: how often the slot was poked             releases (fetch_add)
+//   notices        Hapax: the last hapax that departed here      releases (exchange)
+//   visible        Hapax: the hapax that one waiter waits for    that waiter (0 -> hapax), its predecessor (hapax -> 0)
+//   chains         the head of a waiting chain                   waiters and notifiers (waiting/chain.hpp)
+//   leavers        how many leavers there are, or a few more     leavers, and releases that pass them over
+//   reserved       entries of the table that waiters reserved    timed waiters
+//   reach          how far from its home an entry ever was       leavers
+//   leaver_table   the waiters that abandoned a line             leavers, and releases that pass them over
+//                                                                (line/leavers.hpp)
+//   queue_nodes    qspinlock: a thread's place in a queue        that thread, its predecessor, its successor
+//   threads        the small thread numbers that are taken       a thread that takes a number, and its exit
+//   serials        how many serial numbers threads have taken    a thread that takes one
 //
-// The kinds of slot never share a word: a TWA increment of a stale hapax would be a false hand-over.
+// Different kinds of slot never share a word: if TWA incremented a slot that holds an old hapax, the result could be a
+// false hand-over.
 #pragma once
 
 #include <cstddef>
@@ -24,21 +29,21 @@
 namespace fairlock {
 inline namespace v0 {
 
-// How a thread that needs a new block of hapaxes picks the lane to take it from.
+// From which lane a thread takes a new block of hapaxes.
 enum class Lane { first, random, cpu, node, previous };
 
 struct DomainOptions {
   std::uint32_t slots = 4096;  // of each waiting array; a power of two
-  bool slots_by_cpus = false;  // use only as many of them as the number of CPUs asks for
+  bool slots_by_cpus = false;  // use only as many of them as the number of CPUs needs
   unsigned lanes = 1;          // sources of hapax blocks; a power of two, at most Domain::max_lanes
   Lane lane = Lane::first;
   unsigned block_bits = 16;  // a block holds 2^block_bits hapaxes
-  unsigned left = 4096;      // how many may have left a line, or wait with a timeout, at once; more wait at the door
-  unsigned threads = 4096;   // small numbers for threads; when they are used up, a thread goes without
+  unsigned leavers = 4096;   // leavers and timed waiters at once; further timed waiters wait outside the line
+  unsigned threads = 4096;   // small numbers for threads; further threads have none
 };
 
-// The sensible size of a waiting array: collisions matter only between threads that run, and 64 slots for each CPU
-// keep them rare. A power of two within [256, most]: with fewer, the multiplier 127 puts neighbours side by side.
+// A sensible size for a waiting array: a power of two from 256 to `most`. Collisions matter only between threads that
+// run, and 64 slots for each CPU keep them rare. With fewer than 256, the multiplier 127 puts neighbours side by side.
 constexpr std::uint32_t slots_for(unsigned cpus, std::uint32_t most) {
   std::uint32_t slots = 256;
   while (slots < most && slots < 64 * std::uint64_t{cpus}) slots *= 2;
@@ -59,10 +64,10 @@ struct Domain {
     }
   };
 
-  // An element of qspinlock's queue. A thread waits for one lock at a time, so one for each thread will do.
+  // An element of qspinlock's queue. A thread waits for one lock at a time, so it needs only one.
   struct alignas(Memory::sector) QueueNode {
     typename Memory::template atomic<std::uint32_t> next;  // 1 + the thread number of the successor, or 0
-    typename Memory::template atomic<std::uint32_t> head;  // 1: you are at the head of the queue
+    typename Memory::template atomic<std::uint32_t> head;  // 1: the thread is at the head of the queue
     template <class V>
     void fields(V&& visit) const {
       visit("next", next);
@@ -70,10 +75,9 @@ struct Domain {
     }
   };
 
-  struct LeftEntry {
+  struct LeaverEntry {
     Word state, key, value, serial;
   };
-  static constexpr unsigned left_size = Memory::left_size;
 
   LaneHead lanes[max_lanes];
   alignas(Memory::page) Word counters[Memory::max_slots];
@@ -83,7 +87,7 @@ struct Domain {
   alignas(Memory::sector) Word leavers;
   alignas(Memory::sector) Word reserved;
   alignas(Memory::sector) typename Memory::template atomic<std::uint32_t> reach;
-  LeftEntry left[left_size];
+  LeaverEntry leaver_table[Memory::max_leavers];
   QueueNode queue_nodes[Memory::max_threads];
   Word threads[(Memory::max_threads + 63) / 64];
   Word serials;
@@ -100,11 +104,11 @@ struct Domain {
     visit("leavers", leavers);
     visit("reserved", reserved);
     visit("reach", reach);
-    for (unsigned i = 0; i < left_size; ++i) {
-      visit("left.state", i, left[i].state);
-      visit("left.key", i, left[i].key);
-      visit("left.value", i, left[i].value);
-      visit("left.serial", i, left[i].serial);
+    for (unsigned i = 0; i < Memory::max_leavers; ++i) {
+      visit("left.state", i, leaver_table[i].state);
+      visit("left.key", i, leaver_table[i].key);
+      visit("left.value", i, leaver_table[i].value);
+      visit("left.serial", i, leaver_table[i].serial);
     }
     for (unsigned i = 0; i < Memory::max_threads; ++i) {
       visit("queue.next", i, queue_nodes[i].next);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fork: a child has one thread, but the domain of its parent, in which others may have been waiting. A waiter that is
-// gone would be handed a lock, or be woken at an address that is another's by now.
+// Fork: what a child process must clear. The child has one thread, but a copy of its parent's domain, in which other
+// threads may have been waiting. A release would hand a lock to a waiter that does not exist in the child, or write to
+// an address that now belongs to something else.
 //
-// What the child must also do is make the *locks* anew that others were waiting for, as this knows none of them.
+// The child must also reset every *lock* for which other threads were waiting: the domain does not know the locks.
 #pragma once
 
 #include <fairlock/detail/hapax_supply.hpp>
@@ -11,10 +12,12 @@
 namespace fairlock {
 inline namespace v0 {
 
-// In the child, before it uses a lock. The calling thread must not be waiting for one (in a signal handler, say).
+// Call it in the child before it uses a lock. The calling thread must not be waiting for a lock: a signal handler may
+// have interrupted such a wait.
 template <Platform P>
 void after_fork_in_child() {
-  // What is clear is left alone: to write a page that the parent has too is to copy it, and most children only exec.
+  // Write only what is not clear already: a write copies a page that parent and child share, and most children only
+  // call exec.
   const auto clear = [](auto& word) {
     if (const decltype(word.load(order::relaxed)) empty{}; word.load(order::relaxed) != empty) word.init(empty);
   };
@@ -23,18 +26,18 @@ void after_fork_in_child() {
     clear(domain.visible[i]);
     clear(domain.chains[i]);
   }
-  for (auto& entry : domain.left) clear(entry.state);
+  for (auto& entry : domain.leaver_table) clear(entry.state);
   clear(domain.leavers);
   clear(domain.reserved);
   for (auto& node : domain.queue_nodes) {
     clear(node.next);
     clear(node.head);
   }
-  // Numbers of threads that are gone would never come back.
-  const unsigned mine = P::self();
+  // The parent's other threads will not give their numbers back here.
+  const unsigned own_number = P::self();
   for (auto& word : domain.threads) clear(word);
-  if (mine < P::max_threads) domain.threads[mine / 64].init(std::uint64_t{1} << mine % 64);
-  // Where the domain is shared between processes, parent and child must not use up the same block of hapaxes.
+  if (own_number < P::max_threads) domain.threads[own_number / 64].init(std::uint64_t{1} << own_number % 64);
+  // Parent and child must not take hapaxes from the same block if they share a domain.
   P::template local<HapaxSupply>() = {};
 }
 

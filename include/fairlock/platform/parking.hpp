@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parking: two ways to sleep on a 32-bit word, behind one interface.
 //
-//   park(word, value, deadline)   sleep while the word has that value; may wake for no reason; false: the deadline has passed
-//   unpark(word)                  wake everybody who sleeps on the address. The word itself is not touched: it may be gone
+//   park(word, value, deadline)   sleep while the word has this value. May wake for no reason. False: the deadline has
+//                                 passed
+//   unpark(word)                  wake every thread that sleeps on this address. Does not touch the word, which may be
+//                                 gone
 //
 //   FutexParking      Linux
 //   PortableParking   a mutex and a condition variable for each of a few buckets of addresses, for every other system
@@ -31,7 +33,7 @@ namespace fairlock {
 inline namespace v0 {
 
 inline std::uint64_t steady_now() {
-#if defined(__linux__)  // what the steady clock is there, without the C++ library
+#if defined(__linux__)  // the clock behind std::chrono::steady_clock, without the C++ library
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
@@ -67,8 +69,8 @@ struct alignas(128) ParkingBucket {
   std::mutex mutex;
   std::condition_variable changed;
 };
-// Never destroyed, because threads may still sleep when the program ends. Not allocated, because the
-// first call may come from a release.
+// Never destroyed, because threads may still sleep when the program ends. Not allocated, because the first call may
+// come from a release.
 struct ParkingBuckets {
   ParkingBucket buckets[64];
 };
@@ -84,7 +86,7 @@ struct PortableParking {
   static bool park(const std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t deadline) {
     auto& bucket = bucket_of(&word);
     std::unique_lock lock(bucket.mutex);
-    // Whoever changed the word since then unparks afterwards, and for that needs the mutex.
+    // A thread that changes the word after this look then calls unpark, which needs the mutex.
     if (word.load(std::memory_order_acquire) != value) return true;
     if (deadline > INT64_MAX) {
       bucket.changed.wait(lock);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleeping<Base>: a platform whose waiters fall asleep on a waiting chain, after as many looks as the policy allows.
-// Natively and on the checker alike, so that what sleeps is what was explored.
+// Sleeping<Base>: a platform whose waiters look as often as the policy says, and then sleep on a waiting chain. The
+// native platform and the checker share it, so that the checker explores the same source that sleeps in a program.
 #pragma once
+
+#include <type_traits>
 
 #include <fairlock/waiting/chain.hpp>
 
@@ -28,7 +30,7 @@ struct Sleeping : Base {
       const auto value = where.load(o);
       if (condition(value)) return value;
       if (!in_time) return std::nullopt;
-      // Satisfied, it may be by a value that only flickered by: hence the look above.
+      // The value that satisfied the condition may be gone already, so we look again (above).
       in_time = Chains<Sleeping>::wait_until(&where, key, [&] { return condition(where.load(o)); }, until);
     }
   }
@@ -51,7 +53,6 @@ struct Sleeping : Base {
     return value;
   }
 
-  // Waits until the gate says woken; false if `until` came first.
   template <class A, Until U>
   static bool watch(A& gate, const U& until) {
     if (!gate.cas(gate_shut, gate_asleep, order::acquire) && gate.load(order::acquire) == gate_woken) return true;
@@ -60,11 +61,10 @@ struct Sleeping : Base {
     return in_time || gate.load(order::acquire) == gate_woken;
   }
 
-  // Writes what ends a wait, and wakes those who sleep on one of the keys. The lock may be gone after the write:
-  // compute the keys before.
+  // The write is an exchange, because on many machines one instruction is then both the write and the fence.
   template <class A, class T, std::same_as<Key>... K>
   static void publish(A& where, T value, K... keys) {
-    where.exchange(value, order::acq_rel);  // and not a store and a fence: one instruction does both on many machines
+    where.exchange(value, order::acq_rel);
     signal(keys...);
   }
   template <class A, class T>
@@ -72,13 +72,16 @@ struct Sleeping : Base {
     publish(where, value, Base::key(&where));
   }
 
-  // The same after an RMW that ended a wait.
   template <std::same_as<Key>... K>
   static void signal(K... keys) {
     Base::fence_after_rmw();
     (Chains<Sleeping>::signal(keys), ...);
   }
 };
+
+// The platform Base under the waiting policy W: its waiters sleep if those of the policy do.
+template <class W, class Base>
+using SleepingIf = std::conditional_t<W::sleeps, Sleeping<Base>, Base>;
 
 }  // namespace v0
 }  // namespace fairlock

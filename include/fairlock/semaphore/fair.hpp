@@ -27,7 +27,7 @@ class FairSemaphore {
  public:
   static constexpr Properties properties = fair_properties("fair-semaphore", O.quota, O.adapts);
 
-  // The most permits that may be there at once.
+  // The most permits that the semaphore can hold at once.
   static constexpr std::uint64_t max() { return Line::max(); }
 
   constexpr FairSemaphore() = default;
@@ -55,7 +55,7 @@ class FairSemaphore {
     line_.give(permits);
   }
 
-  // Permits to be had just now.
+  // The permits available now.
   std::int64_t value() const { return line_.permits(); }
 
   template <class V>

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Laned semaphore: a ticket semaphore whose waiters watch several words in turn, each on a sector of its own. (The
-// lanes that the Capacitor paper sketches, in order.)
+// Laned semaphore: a ticket semaphore with several grants, each on its own sector, so that its waiters watch different
+// words. (The lanes that the Capacitor paper sketches, but in order.)
 //
-//   line_.ticket             the next ticket to hand out: one for all lanes, so that a ticket is a place in the whole order
-//   line_.grant, others_[]   how many tickets of the whole order are admitted, as far as this lane was told
+//   line_.ticket             the next ticket to hand out. All lanes share it, so a ticket is a place in the whole order
+//   line_.grant, others_[]   how many tickets of the whole order are admitted, as far as this lane knows
 //
-// Ticket t waits in lane t mod `lanes`. Were each lane a semaphore with tickets of its own, two threads could swap
-// places between choosing a lane and drawing its ticket, and a lane that nobody chooses would keep its permits to
-// itself.
+// Ticket t waits in lane t mod `lanes`. If each lane were a semaphore with its own tickets, two threads could swap
+// places between choosing a lane and drawing its ticket, and a lane that no thread chooses would keep its permits.
 //
-// A release tells one lane after the other, the line first. Until it is done a lane may lag behind: that delays, but
-// admits nobody who is not owed a permit. Every lane is told of every permit, so to try, to leave and to count, the
-// line alone will do.
+// A release adds its permits to the line first, and then to one lane after the other. Until it is done, a lane may lag
+// behind: this delays a waiter, but admits no waiter without a permit. Every lane learns of every permit, so the line
+// alone is enough to try, to leave and to count.
 #pragma once
 
 #include <fairlock/semaphore/ticket.hpp>
@@ -37,7 +36,7 @@ class LanedSemaphore
       .name = "laned-semaphore",
       .source = "Dice, Kogan; Capacitor paper, §5",
       .spinning = "U+S",
-      .release_touches_lock = true,  // the other lanes, when the first has let the next one in
+      .release_touches_lock = true,  // the other lanes, after the first has admitted the next thread
   };
 
   constexpr LanedSemaphore() = default;

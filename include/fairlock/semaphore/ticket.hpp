@@ -3,8 +3,8 @@
 // (Dice, Kogan 2025; Listing 1 of the semaphore paper, whose introduction states the test the wrong way round.)
 //
 //   field         holds                                                          written by
-//   line_.ticket  the next ticket to hand out                                    each arrival
-//   line_.grant   how many tickets are admitted: those below it    each release, which may be several at a time
+//   line_.ticket  the next ticket to hand out                      each arrival
+//   line_.grant   how many tickets are admitted: those below it    each release; several may do so at once
 //
 //   permits: grant - ticket if positive      in line: ticket - grant if positive      all zero: `initial` permits
 #pragma once
@@ -25,7 +25,7 @@ struct TicketSemaphoreOptions {
 
 template <Platform P, TicketSemaphoreOptions O = TicketSemaphoreOptions{}>
 class TicketSemaphore {
- protected:  // the TWA semaphore waits elsewhere, but its line is the same
+ protected:  // the TWA semaphore waits elsewhere, but has the same line
   using Line = TicketLine<P, LineOptions{.initial = O.initial, .layout = O.layout, .batch_release = true}>;
 
  public:
@@ -60,7 +60,7 @@ class TicketSemaphore {
     line_.release(permits, [this](std::uint64_t first, std::uint64_t count) { wake(first, count); });
   }
 
-  // Permits to be had just now; negative: so many threads are in line.
+  // The permits available now. If negative, so many threads are in line.
   std::int64_t value() const { return line_.value(); }
 
   template <class V>
@@ -81,7 +81,7 @@ class TicketSemaphore {
   void wake(std::uint64_t first, std::uint64_t count) const {
     if constexpr (P::sleeps) {
       P::fence_after_rmw();
-      const auto all = std::min<std::uint64_t>(count, P::slots());  // so many keys visit every chain
+      const auto all = std::min<std::uint64_t>(count, P::slots());  // this many keys cover every chain
       for (std::uint64_t i = 0; i < all; ++i) Chains<P>::signal(P::key(this, first + i));
     }
   }

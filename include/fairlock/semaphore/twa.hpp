@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// TWA semaphore: a ticket semaphore augmented with a waiting array. Near waiters watch the grant, far ones wait in the
-// domain (waiting/waiting_array.hpp), so a release invalidates at most `threshold` waiters. (Dice, Kogan 2025; Listing
-// 2 of the semaphore paper; with Far::chain and threshold 0 Listing 3, and with Far::futex the form that its text
+// TWA semaphore: a ticket semaphore with a waiting array. Near waiters watch the grant. Far waiters wait in the domain
+// (waiting/waiting_array.hpp), so a release invalidates at most `threshold` waiters. (Dice, Kogan 2025; Listing 2 of
+// the semaphore paper. With Far::chain and threshold 0 it is Listing 3, and with Far::futex the form that its text
 // describes.)
 //
-//   line_     as in the ticket semaphore, whose try_acquire and value are ours too
+//   line_     as in the ticket semaphore, which also provides try_acquire and value
 //   slot(t)   changes when ticket t turns near; written by the release that brings it within the threshold
 //
-// A release pokes the slots of the tickets that it turns near. With `fast_path` it looks at the tickets first and pokes
-// only for those that have been drawn. Then the releaser writes the grant and reads ticket, the waiter writes ticket
-// and reads the grant (Dekker's pivot): hence a fence on both sides, the waiter's only on its slow path; and the
-// semaphore is touched after the permit was given away, so whoever got it must not destroy the semaphore at once.
+// A release pokes the slots of the tickets that it turns near. With `fast_path` it looks at the tickets first, and
+// pokes only for those that were drawn. The releaser then writes the grant and reads the ticket, and the waiter writes
+// the ticket and reads the grant (Dekker). So both sides need a fence, the waiter only on its slow path. The release
+// then touches the semaphore after it has given the permit away, so the thread that gets the permit must not destroy
+// the semaphore at once.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,7 @@ struct TwaSemaphoreOptions {
   unsigned threshold = 1;  // LongTermThreshold: a ticket within it of the grant is near
   TicketHash hash = TicketHash::weyl17;
   Far far = Far::counter;
-  bool fast_path = false;  // leave the array alone when nobody waits far away
+  bool fast_path = false;  // leave the array alone if no far waiter exists
   std::uint64_t initial = 0;
   Layout layout = Layout::together;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting policy `monitor`: the processor watches the line and dozes until it is written: UMWAIT or MONITORX on x86,
-// WFE on ARM, where the CPU has it (asked once, at run time); elsewhere it is `yield`. The thread keeps its processor
-// all the while.
+// Waiting policy `monitor`: the processor watches the cache line and dozes until another processor writes to it. It
+// uses UMWAIT or MONITORX on x86, and WFE on ARM. A test at run time shows whether the CPU has them; if not, the policy
+// is `yield`. The thread keeps its processor all the time.
 //
-// A doze is bounded (by a time on x86, by the event stream on ARM), so a write that comes between the look and the doze
-// delays the waiter at most that long; and the line is armed before the last look, so none does.
+// The waiter arms the monitor before its last look, so no write between that look and the doze is missed. In any case a
+// doze is bounded, by a time on x86 and by the event stream on ARM.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting policies `park` and `spin-then-park`: sleep in the kernel, at once or after a bounded number of looks.
+// Waiting policies `park` and `spin-then-park`: the waiter sleeps in the kernel, at once or after a bounded number of
+// looks.
 #pragma once
 
 #include <fairlock/waiting/spin.hpp>
@@ -14,14 +15,13 @@ struct BasicPark : Spin {
   using Parking = Backend;
 };
 
-// The default wherever a person did not choose. Between two sleeps lie about ten microseconds of system calls and
-// scheduling: a wait that is over sooner than the looks take is worth looking for. Then a few waiters step aside for a
-// while (waiting/yield_before_park.hpp).
+// The default policy. A sleep costs about ten microseconds of system calls and scheduling, so a waiter first looks for
+// a shorter time than that. Then a few waiters yield for a while (waiting/yield_before_park.hpp).
 template <class Backend>
 struct BasicSpinThenPark : BasicPark<Backend> {
   static constexpr const char* name = "spin-then-park";
-  static constexpr unsigned looks = 50;   // several microseconds
-  static constexpr unsigned steps = 100;  // aside, between further looks
+  static constexpr unsigned short_spin = 50;  // several microseconds
+  static constexpr unsigned yields = 100;     // each followed by a look
 };
 
 using Park = BasicPark<SystemParking>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of waiting policies. The Python types, the preload objects, the lab and the tests all take theirs from here.
-// A new policy is one header and one line here.
+// The list of waiting policies, for the Python types, the preload objects, the lab and the tests. A new policy is one
+// header and one line here.
 #pragma once
 
 #include <fairlock/waiting/monitor.hpp>
@@ -17,16 +17,16 @@ struct PolicyList {
   static constexpr const char* names[] = {W::name...};
 };
 
-// Every policy. `Parking` is how those that sleep do it (platform/parking.hpp).
+// Every policy. `Parking` is how a waiter sleeps (platform/parking.hpp).
 template <class Parking = SystemParking>
 using PoliciesWith = PolicyList<Spin, Yield, Monitor, BasicPark<Parking>, BasicSpinThenPark<Parking>>;
 using Policies = PoliciesWith<>;
 
-// The policy of a lock whose waiters can sleep, and of one whose waiters cannot, unless the user chooses.
+// The policy unless the user chooses: of a lock whose waiters can sleep, and of a lock whose waiters cannot.
 using DefaultPolicy = SpinThenPark;
 using DefaultPolicyAwake = Yield;
 
-// Calls visit.operator()<W>() for every policy W of the list.
+// Call visit.operator()<W>() for every policy W of the list.
 template <class... W, class F>
 void for_each_policy(PolicyList<W...>, F&& visit) {
   (visit.template operator()<W>(), ...);
@@ -43,7 +43,7 @@ struct PolicyAt<0, PolicyList<First, Rest...>> {
 };
 }  // namespace detail
 
-// The policy at that place of the list.
+// The policy at this index of the list.
 template <unsigned Index, class List = Policies>
 using policy_at = typename detail::PolicyAt<Index, List>::type;
 

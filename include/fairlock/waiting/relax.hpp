@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction that makes a busy wait polite.
+// The pauses of a busy wait.
 #pragma once
 
 namespace fairlock {
 inline namespace v0 {
 
+// One instruction that tells the processor that the thread is busy waiting.
 inline void relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -15,20 +16,20 @@ inline void relax() {
 #endif
 }
 
-// Between two looks. A waiter that looks more often keeps taking the cache line from the owner that is about to write
-// it: two threads on a ticket lock get nearly twice as much done with four pauses as with one.
+// The pause between two looks. A waiter that looks more often keeps taking the cache line from the owner, which is
+// about to write to it. Two threads on a ticket lock do nearly twice as much work with four pauses as with one.
 inline constexpr unsigned pauses_per_rest = 4;
 inline void rest() {
   for (unsigned i = 0; i < pauses_per_rest; ++i) relax();
 }
 
-// Rests that grow, for a word that its owner may write at any time. The first looks come soon, because the wait may be
-// nearly over. The later ones are rare: each takes the cache line from the owner, whose data may be in it too.
+// Pauses that grow, for a word that the owner may write at any time. The first looks follow quickly, because the wait
+// may be nearly over. Later looks are rare, because each takes the cache line from the owner, whose data may share it.
 class GrowingRests {
  public:
   explicit GrowingRests(unsigned rests) : left_(rests * pauses_per_rest) {}
 
-  // False: they have taken as long as `rests` ordinary ones.
+  // False: the pauses have taken as long as `rests` ordinary rests.
   bool rest() {
     if (left_ == 0) return false;
     const unsigned pauses = next_ < left_ ? next_ : left_;

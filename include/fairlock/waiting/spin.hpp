@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting policy `spin`: never leaves the processor. For the lab, and for threads that have a processor each.
+// Waiting policy `spin`: the waiter never gives its processor up. For the lab, and for threads that each have a
+// processor.
 //
-// A policy says how a thread waits between two looks (`step`, told the word and a way to ask whether it is still the
-// same), whether it falls asleep in the end (`sleeps`), after how many looks, and how (`Parking`).
+// A waiting policy has these members:
+//
+//   step(word, unchanged)   wait between two looks; unchanged() is whether the word still has the value last seen
+//   sleeps                  whether a waiter sleeps in the end
+//   short_spin, long_spin   how many looks it takes before that (platform/waiting.hpp)
+//   yields                  how often it then yields, if short_spin is not 0
+//   Parking                 how it sleeps (platform/parking.hpp)
 #pragma once
 
 #include <fairlock/platform/parking.hpp>
@@ -14,7 +20,7 @@ inline namespace v0 {
 struct Spin {
   static constexpr const char* name = "spin";
   static constexpr bool sleeps = false;
-  static constexpr unsigned looks = 0, long_looks = 0;
+  static constexpr unsigned short_spin = 0, long_spin = 0;
   using Parking = SystemParking;
   template <class F>
   void step(const void*, const F&) {

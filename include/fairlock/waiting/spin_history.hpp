@@ -30,7 +30,7 @@ class SpinHistory {
   std::uint8_t failures_ = 0, skipped_ = 0;
 };
 
-// What a thread knows about the locks that it waits for. Locks whose addresses collide share an entry.
+// The histories of a thread, one for each lock that it waits for. Locks whose addresses collide share a history.
 class SpinHistories {
  public:
   SpinHistory& of(const void* lock) {

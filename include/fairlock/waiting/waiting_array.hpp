@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Far waiting: what TWA adds to the line of tickets, for its lock and its semaphore alike. Near waiters (within
-// `threshold` of being admitted) watch the grant; far ones wait in the domain, each at the place of its own ticket,
-// until they are near.
+// FarWaiting: what TWA adds to the line of tickets, for its lock and its semaphore alike. Near waiters (within
+// `threshold` of being admitted) watch the grant. Far waiters wait in the domain, each in the slot of its ticket, until
+// they are near.
 //
-//   Far::counter   a slot that counts pokes. It says nothing but "look at the grant again": collisions cost a look
-//   Far::notice    the same, but the slot is given a hapax
-//   Far::futex     the counter, on which far waiters sleep in the kernel
-//   Far::chain     a waiting chain (waiting/chain.hpp). Where waiters may sleep, this is how they do
+//   Far::counter   the slot counts pokes. A poke only means "look at the grant again", so a collision costs one look
+//   Far::notice    the same, but a poke stores a hapax in the slot
+//   Far::futex     the slot counts pokes, and far waiters sleep on it in the kernel
+//   Far::chain     a waiting chain (waiting/chain.hpp). Waiters that may sleep always use it
 //
-// A near waiter that may be asleep needs a poke of its own when it is admitted. So where waiters sleep the threshold is
-// 0: to wake one that is only near would be to wake it twice.
+// A near waiter that may be asleep must be poked when it is admitted. So the threshold is 0 where waiters sleep: a poke
+// when the waiter turns near would wake it twice.
 #pragma once
 
 #include <algorithm>
@@ -27,23 +27,22 @@ struct FarWaiting {
   static constexpr Far where = P::sleeps && Where != Far::futex ? Far::chain : Where;
   static constexpr unsigned Threshold = P::sleeps || Where == Far::futex ? 0 : LongTermThreshold;
 
-  // Waits until ticket `mine` is admitted; false if `until` came first.
+  // Wait until the ticket is admitted. False: `until` came first.
   template <class Line, Until U>
-  [[gnu::noinline]] static bool await_turn(const Line& line, const void* owner, std::uint64_t mine, const U& until) {
+  [[gnu::noinline]] static bool await_turn(const Line& line, const void* owner, std::uint64_t ticket, const U& until) {
     const auto& grant = line.grant_;
     const auto near = [&] {
-      return Line::distance(grant.load(order::acquire), mine) + static_cast<int>(Threshold) > 0;
+      return Line::distance(grant.load(order::acquire), ticket) + static_cast<int>(Threshold) > 0;
     };
-    const auto admitted = [=](auto now) { return Line::admits(now, mine); };
-    const auto key = P::key(owner, mine);
+    const auto admitted = [=](auto now) { return Line::admits(now, ticket); };
+    const auto key = P::key(owner, ticket);
     if constexpr (where == Far::chain) {
       if (!Chains<P>::wait_until(owner, key, near, until)) return false;
     } else {
-      if constexpr (P::looks != 0)
-        if (P::satisfied_soon(owner, near, until)) return true;
-      auto& far = slot(P::salt(owner), mine);
+      if (P::satisfied_soon(owner, near, until)) return true;
+      auto& far = slot(P::salt(owner), ticket);
       for (;;) {
-        // The slot first, then the grant: a release in between has changed the slot that we remember.
+        // Read the slot first and then the grant: a release in between changes the slot, and we notice that.
         const auto seen = far.load(order::acquire);
         if (near()) break;
         if constexpr (where == Far::futex) {
@@ -56,18 +55,18 @@ struct FarWaiting {
     return Threshold == 0 || P::await_until(grant, admitted, until, order::acquire, key).has_value();
   }
 
-  // Pokes the waiters that must know that `count` tickets from `first` on were admitted. Called after the RMW that
+  // Poke the waiters that must know that the `count` tickets from `first` on were admitted. Call it after the RMW that
   // admitted them. The line may be gone.
   static void poke_after_rmw(const void* owner, std::uint64_t first, std::uint64_t count) {
-    // A waiter announces its sleep and then reads the grant; we wrote the grant and then look for sleeping waiters.
+    // A waiter announces its sleep and then reads the grant. We wrote the grant and then look for sleeping waiters.
     if constexpr (where == Far::chain || where == Far::futex) P::fence_after_rmw();
     poke(owner, first, count);
   }
 
-  // The same. Called after a write and, where waiters may sleep, a seq_cst fence.
+  // The same after a write and, where waiters may sleep, a seq_cst fence.
   static void poke(const void* owner, std::uint64_t first, std::uint64_t count) {
     if constexpr (where == Far::chain) {
-      const auto all = std::min<std::uint64_t>(count + Threshold, P::slots());  // so many keys visit every chain
+      const auto all = std::min<std::uint64_t>(count + Threshold, P::slots());  // this many keys cover every chain
       for (std::uint64_t i = 0; i < all; ++i) Chains<P>::signal(P::key(owner, first + i));
     } else {
       const auto salt = P::salt(owner);
@@ -90,8 +89,9 @@ struct FarWaiting {
     else return P::domain().counters[index];
   }
 
-  // An RMW in every form. With a plain store of a hapax, one that is earlier in the slot's modification order could
-  // come later in time, and a waiter that saw the other would never learn that its ticket turned near.
+  // Every form is an RMW. Two plain stores of hapaxes could enter the slot's modification order in the opposite order
+  // to that in which their releases wrote the grant, and a waiter that saw only one of them would never learn that its
+  // ticket has turned near.
   static void poke_slot(std::uint32_t index) {
     if constexpr (where == Far::notice) {
       P::domain().notices[index].exchange(Hapaxes<P>::next(), order::release);
@@ -112,9 +112,9 @@ struct FarWaiting {
     for (std::uint32_t i = 0; i < P::slots(); ++i) poke_slot(i);
   }
 
-  // One RMW counts the poke and clears the bit, so no value recurs. Between two RMWs, a waiter could read the new count
-  // with the bit still set. Once another waiter had set the cleared bit again, the word would have that value again,
-  // and the first waiter would fall asleep although it was admitted.
+  // One RMW counts the poke and clears the bit, so no value recurs. With two RMWs, a waiter could read the new count
+  // while the bit is still set. After another waiter had set the cleared bit again, the word would hold that value once
+  // more, and the first waiter would fall asleep although it was admitted.
   template <class Slot>
   [[gnu::noinline]] static void wake(Slot& far, std::uint64_t now) {
     while ((now & asleep) != 0)
@@ -124,7 +124,7 @@ struct FarWaiting {
   template <class Slot, class Near, Until U>
   static bool sleep(Slot& far, std::uint64_t seen, Near&& near, const U& until) {
     if ((seen & asleep) == 0 && !far.cas(seen, seen | asleep, order::acq_rel)) return true;
-    // The bit before the last look at the grant: a release writes the grant, then looks at the bit.
+    // Set the bit before the last look at the grant: a release writes the grant and then looks at the bit.
     P::fence(order::seq_cst);
     return near() || P::park(far, seen | asleep, until);
   }

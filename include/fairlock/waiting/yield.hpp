@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting policy `yield`: a bounded spin, then the processor is offered to others at every look.
-// Short of sleeping, nothing else lets a queue lock make progress while its next owner has no processor.
+// Waiting policy `yield`: the waiter spins for a bounded time, and then yields its processor between looks. Unless
+// waiters sleep, nothing else lets a queue lock make progress while its next owner has no processor.
 #pragma once
 
 #include <thread>
@@ -12,12 +12,12 @@ inline namespace v0 {
 
 struct Yield : Spin {
   static constexpr const char* name = "yield";
-  static constexpr unsigned patience = 50;  // looks before the first yield: longer than a short critical section
+  static constexpr unsigned looks_before_yield = 50;  // longer than a short critical section
 
   template <class F>
   void step(const void*, const F&) {
-    if (looked_ < patience) {
-      ++looked_;
+    if (looks_ < looks_before_yield) {
+      ++looks_;
       rest();
     } else {
       std::this_thread::yield();
@@ -25,7 +25,7 @@ struct Yield : Spin {
   }
 
  private:
-  unsigned looked_ = 0;
+  unsigned looks_ = 0;
 };
 
 }  // namespace v0

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stepping aside: offering the processor to others between two looks, before one falls asleep.
+// YieldTurn: how a waiter yields its processor between looks before it sleeps.
 //
-// Where threads outnumber processors, a line that sleeps hands its lock on as fast as a processor can be woken: with
-// the last thread the processor has gone to sleep too. A few waiters who step aside keep it awake, and are admitted
-// without being woken. Only a few: more are in each other's way. And only while it is cheap: beside a thread that just
-// computes, whoever steps aside is gone for all of that thread's time slice, and so long the whole line stands still.
-// So the time is taken. After a step that was dear the process does without for a while, and if the next one is dear as
-// well, for twice as long each time.
+// If threads outnumber processors, a line of sleeping waiters hands its lock on only as fast as a processor wakes up,
+// because the processor goes to sleep with its last thread. A few waiters that yield keep the processor awake, and
+// enter without a wake-up. Only a few may yield at a time, because more would hinder each other.
+//
+// A yield must also be cheap. Beside a thread that only computes, a waiter that yields loses its processor for that
+// thread's whole time slice, and the line stands still meanwhile. So each yield is timed. After an expensive yield, no
+// thread of the process yields for a while. If the next yield is expensive too, that while doubles.
 #pragma once
 
 #include <algorithm>
@@ -19,57 +20,61 @@
 namespace fairlock {
 inline namespace v0 {
 
-// What the threads of a process know of each other's steps; one for all, like the domain. Times are in nanoseconds.
-// They only advise: what two who write at once say may be mixed up.
-struct Steps {
-  static constexpr unsigned most = 4;  // who step aside at a time
-  // Dear is what takes longer than a round of a hundred like us, and less than the shortest time slice.
-  static constexpr std::uint64_t dear = 500'000, longest = 2'000'000'000;
+// What the threads of a process know about each other's yields. There is one object for the process, like the domain.
+// Times are in nanoseconds. They are only hints: two threads that write at the same time may mix theirs up.
+struct YieldStatistics {
+  static constexpr unsigned max_yielders = 4;  // at a time
+  // Longer than a round of a hundred yielding threads, and shorter than the shortest time slice.
+  static constexpr std::uint64_t expensive = 500'000;
+  static constexpr std::uint64_t longest_ban = 2'000'000'000;
 
-  std::atomic<std::uint64_t> taken_until[most];  // then it lapses: threads end, and the child of a fork has only one
-  std::atomic<std::uint64_t> dear_until;
-  std::atomic<std::uint64_t> dear_for;
+  // When the turn of each yielder lapses. It must lapse, because threads end, and the child of a fork has only one.
+  std::atomic<std::uint64_t> taken_until[max_yielders];
+  std::atomic<std::uint64_t> banned_until;
+  std::atomic<std::uint64_t> ban;  // how long the last ban was
 
-  // A step took from `before` to `after`; whether that was dear. If so, all do without for a while.
-  bool took(std::uint64_t before, std::uint64_t after) {
-    if (after - before < dear) return false;
-    const auto until = dear_until.load(std::memory_order_relaxed);
-    const auto duration = dear_for.load(std::memory_order_relaxed);
-    if (before + duration < until) return true;  // others have felt the same, and said so
-    const auto next = std::min(longest, before < until + duration ? 2 * duration : 32 * (after - before));
-    dear_for.store(next, std::memory_order_relaxed);
-    dear_until.store(after + next, std::memory_order_relaxed);
+  // Record a yield from `before` to `after`. True: it was expensive, and no thread yields for a while.
+  bool record(std::uint64_t before, std::uint64_t after) {
+    if (after - before < expensive) return false;
+    const auto until = banned_until.load(std::memory_order_relaxed);
+    const auto last_ban = ban.load(std::memory_order_relaxed);
+    if (before + last_ban < until) return true;  // another thread has recorded the same delay
+    const auto next = std::min(longest_ban, before < until + last_ban ? 2 * last_ban : 32 * (after - before));
+    ban.store(next, std::memory_order_relaxed);
+    banned_until.store(after + next, std::memory_order_relaxed);
     return true;
   }
 };
-[[gnu::visibility("default")]] inline constinit Steps process_steps{};
+[[gnu::visibility("default")]] inline constinit YieldStatistics process_yields{};
 
-class Aside {
+class YieldTurn {
  public:
-  Aside() = default;
-  ~Aside() {
-    // Unless it lapsed, and is another's.
+  YieldTurn() = default;
+  ~YieldTurn() {
+    // The compare-exchange fails if the turn has lapsed and another thread has taken the place.
     if (place_ != nullptr) place_->compare_exchange_strong(lapses_, 0, std::memory_order_relaxed);
   }
-  Aside(const Aside&) = delete;
-  Aside& operator=(const Aside&) = delete;
+  YieldTurn(const YieldTurn&) = delete;
+  YieldTurn& operator=(const YieldTurn&) = delete;
 
-  // False: not now, or not again. Nor in the last moments before a deadline, which would pass meanwhile.
-  bool step(std::uint64_t deadline) {
+  // False: the thread must not yield now, or must not yield again. It also must not yield just before its deadline,
+  // which would pass meanwhile.
+  bool yield(std::uint64_t deadline) {
     const auto before = steady_now();
-    if (before < process_steps.dear_until.load(std::memory_order_relaxed) || deadline < before + Steps::dear)
+    if (before < process_yields.banned_until.load(std::memory_order_relaxed) ||
+        deadline < before + YieldStatistics::expensive)
       return false;
     if (place_ == nullptr ? !take_place(before) : before >= lapses_) return false;
     std::this_thread::yield();
-    return !process_steps.took(before, steady_now());
+    return !process_yields.record(before, steady_now());
   }
 
  private:
-  static constexpr std::uint64_t lapse = 10'000'000;
+  static constexpr std::uint64_t longest_turn = 10'000'000;
 
   bool take_place(std::uint64_t now) {
-    lapses_ = now + lapse;
-    for (auto& place : process_steps.taken_until) {
+    lapses_ = now + longest_turn;
+    for (auto& place : process_yields.taken_until) {
       auto taken = place.load(std::memory_order_relaxed);
       if (taken > now || !place.compare_exchange_strong(taken, lapses_, std::memory_order_relaxed)) continue;
       place_ = &place;

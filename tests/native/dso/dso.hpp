@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two shared objects and the program that uses them, all three with fairlock's headers inside, share locks.
+// Two shared objects and the program that uses them share locks. Each of the three includes fairlock's headers.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ inline int share_locks(const Library& a, const Library& b, const Library& progra
     const auto via = [&](unsigned user) -> const AnyLock& { return users[user % users.size()]->locks[which]; };
     void* const lock = operator new(kind.size, std::align_val_t(kind.alignment));
 
-    // Six threads, two in each library: with so many in line, waiting arrays are in use.
+    // Six threads, two in each library, so that far waiters use the waiting arrays.
     check::step(kind.name, "in threads of three libraries");
     Replay replay;
     kind.construct(lock);
@@ -34,7 +34,8 @@ inline int share_locks(const Library& a, const Library& b, const Library& progra
     });
     CHECK(replay.agrees(std::uint64_t{6} * check::rounds(500)));
 
-    // Each thread from library to library; acquired in one and released in another where elements are not the thread's.
+    // Each thread moves from library to library. It acquires in one library and releases in another, unless the lock's
+    // elements belong to the thread.
     check::step(kind.name, "acquired in one library and released in another");
     const bool crossing = kind.properties.name != std::string_view("hemlock");
     check::together(4, [&](unsigned i) {

@@ -17,7 +17,7 @@ static constexpr auto locks = [] {
   return all;
 }();
 
-inline std::uint64_t control[64];  // the trap: what process_domain would be if it were merely inline
+inline std::uint64_t control[64];  // what process_domain would be without default visibility: one in each library
 
 const Library& this_library() {
   static const Library library{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a shared object of the test tells about itself. Each is built with hidden visibility and has its own copy of
-// everything that a header can hide.
+// What a shared object of the test says about its copy of fairlock. Each is built with hidden visibility and has its
+// own copy of everything that a header can hide.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 #include "../support/any_lock.hpp"
 
 struct Library {
-  const void* domain;   // of the process: must be the same in all
-  const void* slots;    // how many slots are in use, for domains whose size follows the number of CPUs: the same
-  const void* control;  // an inline array without fairlock's care: shows that hidden visibility really makes two
+  const void* domain;   // of the process: the same in all
+  const void* slots;    // how many slots are in use, if that depends on the number of CPUs: the same in all
+  const void* control;  // an inline array without default visibility: a different one in each
   const AnyLock* locks;
   std::size_t count;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue behind one interface that is no template: every lock and variation is compiled once, in catalogue.cpp,
-// and the test programs iterate over a table.
+// The catalogue behind one interface that is not a template. Every lock and variation is compiled once, in
+// catalogue.cpp and variations.cpp, and the test programs iterate over a table.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ struct AnyLock {
 
 const std::vector<AnyLock>& every_lock();  // the catalogue's locks, then its variations
 
-// A lock of a kind that is known at run time; the episode is the caller's to keep.
+// A lock of a kind that is known at run time. The caller keeps the episode.
 class Lock {
  public:
   using Episode = AnyLock::Episode;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a catalogue entry to a row of the table. Included only where the locks are to be compiled.
+// From a catalogue entry to a row of the table. Only the files that compile the locks include it.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 #include "any_lock.hpp"
 #include "hooked.hpp"
 
-// With FAIRLOCK_TEST_JITTER the locks run on a platform that disturbs them between any two steps.
+// With FAIRLOCK_TEST_JITTER, the locks run on a platform that disturbs them between any two steps.
 #ifdef FAIRLOCK_TEST_JITTER
 template <class P>
 using Tested = Jittery<P>;
@@ -80,7 +80,7 @@ constexpr AnyLock any_lock_of() {
   return row;
 }
 
-// One row for every entry of list(P), each on a platform whose domain has the options that the entry asks for.
+// One row for every entry of list(P), each on a platform whose domain has the options that the entry needs.
 template <class List>
 constexpr auto rows_of(List list) {
   using fairlock::EntryList, fairlock::Native, fairlock::Yield;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a test program needs: CHECK, a scale for the number of rounds, a watchdog, threads that start together, and
-// children that are expected to die.
+// child processes that are expected to die.
 //
 //   program [SCALE]     0.1 does a tenth of the rounds (sanitizers, emulators)
 //
@@ -25,11 +25,11 @@
 namespace check {
 
 inline constexpr int skipped = 77, stuck = 124;
-inline constexpr unsigned step_seconds = 100;  // far beyond any step: only a step that hangs gets there
+inline constexpr unsigned step_seconds = 100;  // far longer than any step takes, unless it hangs
 
 inline std::atomic<unsigned> failures{0};
 inline double scale = 1;
-inline char now[256] = "start";  // what is being done, for messages; written by the main thread only
+inline char now[256] = "start";  // the current step, for messages; only the main thread writes it
 
 inline void start(int argc, char** argv) {
   if (argc > 1) scale = std::atof(argv[1]);
@@ -42,7 +42,7 @@ inline void start(int argc, char** argv) {
   alarm(step_seconds);
 }
 
-// Says what is done next, and winds the watchdog up.
+// Name the next step, and restart the watchdog.
 template <class... Words>
 void step(const Words&... words) {
   std::string text;
@@ -66,7 +66,7 @@ inline bool that(bool good, const char* what, const char* file, int line) {
 
 #define CHECK(...) ::check::that(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 
-// Runs work(0) ... work(n - 1) on threads of their own that start together.
+// Run work(0) ... work(n - 1), each on its own thread. The threads start together.
 template <class Work>
 void together(unsigned n, Work work) {
   std::atomic<unsigned> here{0};
@@ -85,9 +85,9 @@ void wait_until(Condition condition) {
 }
 
 struct Death {
-  int signal;        // that ended the child, or 0
-  int status;        // its exit status otherwise
-  std::string said;  // on stderr
+  int signal;        // the signal that ended the child, or 0
+  int status;        // its exit status, if no signal ended it
+  std::string said;  // what it wrote to stderr
 
   bool aborted_saying(std::string_view words) const {
     if (signal == SIGABRT && said.find(words) != said.npos) return true;
@@ -97,7 +97,7 @@ struct Death {
   }
 };
 
-// Runs `work` in a child process. Call it only while no other thread lives.
+// Run `work` in a child process. Call it only while no other thread lives.
 template <class Work>
 Death in_child(Work work) {
   int ends[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock, or a semaphore with one permit, as something to enter and to leave, and whose line can be left.
+// One interface for a lock and for a semaphore with one permit: enter and leave, with or without a deadline.
 #pragma once
 
 #include <optional>

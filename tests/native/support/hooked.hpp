@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A native platform with something to do before each operation on an atomic: to stop a thread exactly there, or to
-// stir.
+// A native platform with a hook before each operation on an atomic. A test can stop a thread exactly there, or disturb
+// it.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ struct Interrupted : Base {
   };
 };
 
-// Calls the thread's hook.
+// Calls the hook of the calling thread.
 struct Hook {
   static std::function<void(Operation)>& hook() {
     static thread_local std::function<void(Operation)> before;
@@ -48,7 +48,7 @@ struct Hooked : Interrupted<fairlock::Native<fairlock::Yield>, Hook> {
   static auto& hook() { return Hook::hook(); }
 };
 
-// Gives the processor away now and then. Two processors rarely meet in a window of a few instructions; this opens it.
+// Yields the processor now and then. Two processors rarely meet in a window of a few instructions, and this widens it.
 struct Jitter {
   static void operation(Operation) {
     if (fairlock::Native<fairlock::Yield>::random() % 32 == 0) std::this_thread::yield();
@@ -58,7 +58,7 @@ struct Jitter {
 template <class P>
 struct Jittery : Interrupted<P, Jitter> {};
 
-// A place where a thread stops until it is let go.
+// A place where a thread stops until another thread opens it.
 class Stop {
  public:
   void here() {

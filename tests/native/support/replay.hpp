@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MutexBench's safety check. Threads advance one generator of random numbers in their critical sections and count their
-// steps; if no two were ever inside together, the generator ends where a sequential replay of that many steps ends.
+// steps. If no two threads were ever inside together, the generator ends in the state in which a sequential replay of
+// as many steps ends.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 class Replay {
  public:
-  // To be called by the owner. Now and then the owner gives its processor away, so that others pile up behind it even
-  // where there is only one.
+  // The owner of the lock calls it. Now and then the owner yields its processor, so that other threads wait even if
+  // there is only one processor.
   void advance() {
     shared_();
     if (++steps_ % 61 == 0) std::this_thread::yield();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qspinlock when small thread numbers run out: threads without one take the lock by trying, beside threads that queue.
+// qspinlock when small thread numbers run out: a thread without a number takes the lock by trying, beside threads that
+// queue.
 #include <fairlock/fairlock.hpp>
 
 #include "support/hooked.hpp"
@@ -9,7 +10,7 @@ using namespace fairlock;
 
 namespace {
 
-// Real threads, a domain whose numbers are all taken but a few.
+// Threads in a domain that has only a few free numbers.
 void few_numbers(unsigned free_numbers) {
   check::step("qspinlock with", std::to_string(free_numbers), "thread numbers");
   constexpr DomainOptions options{.slots = 8};
@@ -37,36 +38,36 @@ void few_numbers(unsigned free_numbers) {
   for (auto& word : taken) word.store(0, order::relaxed);
 }
 
-// The pending bit that a thread sets and takes back must not look like a successor in the queue: if the thread has no
-// number it will never come to the queue, and its head would wait for it while it holds the lock.
+// A pending bit that a thread sets and clears again must not look like a successor in the queue. If the thread has no
+// number, it never comes to the queue, and the head of the queue would wait for it while it holds the lock.
 //
-//   owner   holds the lock, nobody waits
-//   nobody  has no number; sees that, and is about to set the pending bit
-//   second  sets the pending bit; third queues behind it
-//   owner, second leave; third is at the head and has seen the word free
-//   nobody  sets the pending bit now: too late, it will take it back
-//   third   fails to take the word, because of that bit
+//   owner         holds the lock, without waiters
+//   numberless    has no number; sees no waiters, and is about to set the pending bit
+//   second        sets the pending bit; third queues behind it
+//   owner, second leave; third is at the head and has seen that the word is free
+//   numberless    sets the pending bit now: too late, it will clear it again
+//   third         fails to take the word, because of that bit
 struct SomeNumbers : Hooked {
   static inline thread_local bool none = false;
   static unsigned self() { return none ? max_threads : Hooked::self(); }
 };
 
 void pending_bit_of_a_thread_without_a_number() {
-  check::step("qspinlock: a pending bit that is taken back by a thread without a number");
+  check::step("qspinlock: a thread without a number clears its pending bit again");
   QspinLock<SomeNumbers> lock{};
   const auto word = [&] {
     std::uint32_t value = 0;
     lock.fields([&](const char*, const auto& atomic) { value = atomic.peek(); });
     return value;
   };
-  Stop before_pending, before_take_back, before_entry, after_entry_failed;
+  Stop before_pending, before_clear, before_entry, after_entry_failed;
   const auto owner = lock.acquire();
 
-  std::thread nobody([&] {
+  std::thread numberless([&] {
     SomeNumbers::none = true;
     Hooked::hook() = [&](Operation next) {
       if (next == Operation::fetch_or) before_pending.here();
-      if (next == Operation::fetch_and) before_take_back.here();
+      if (next == Operation::fetch_and) before_clear.here();
     };
     const auto episode = lock.acquire();
     Hooked::hook() = nullptr;
@@ -89,11 +90,11 @@ void pending_bit_of_a_thread_without_a_number() {
   second.join();
   before_entry.await();
   before_pending.open();
-  before_take_back.await();
+  before_clear.await();
   before_entry.open();
   after_entry_failed.await();
-  before_take_back.open();
-  nobody.join();
+  before_clear.open();
+  numberless.join();
   third.join();
   CHECK(word() == 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Release by another thread, wherever the catalogue claims it: one thread acquires and hands the episode over, and is
-// back in line for the same lock before the other has released it.
+// Release by another thread, where the catalogue claims it: one thread acquires and hands the episode over, and is back
+// in line for the same lock before the other thread has released it.
 #include <fairlock/fairlock.hpp>
 
 #include "support/any_lock.hpp"
@@ -8,7 +8,7 @@
 
 namespace {
 
-// One place, one giver, one taker.
+// A mailbox with one place, for one sender and one receiver.
 template <class Episode>
 class Mailbox {
  public:
@@ -52,7 +52,7 @@ void hand_over(const AnyLock& kind, bool contended, unsigned rounds) {
   CHECK(!lock.locked());
 }
 
-// The same with Mutex, turn by turn: a lock used as a signal.
+// The same with Mutex, in turns: the lock is a signal from one thread to the other.
 void turns(const AnyLock& kind, unsigned rounds) {
   Lockable mutex(kind);
   std::atomic<unsigned> turn{0};
@@ -69,8 +69,8 @@ void turns(const AnyLock& kind, unsigned rounds) {
   CHECK(plain == 2 * rounds);
 }
 
-// Where one thread only acquires and another only releases, elements wander from the first to the second. They must not
-// pile up there.
+// If one thread only acquires and another only releases, elements move from the first to the second. They must not
+// accumulate there.
 struct Counting : fairlock::Native<fairlock::Yield> {
   static inline std::atomic<int> alive{0};
   template <class T>
@@ -84,7 +84,7 @@ struct Counting : fairlock::Native<fairlock::Yield> {
 };
 
 template <class L>
-void elements_do_not_pile_up(const char* name) {
+void elements_do_not_accumulate(const char* name) {
   check::step(name, "acquired by one thread only");
   const int before = Counting::alive;
   {
@@ -106,7 +106,7 @@ void elements_do_not_pile_up(const char* name) {
 int main(int argc, char** argv) {
   check::start(argc, argv);
   for (const AnyLock& kind : every_lock()) {
-    // Locks that keep an identity or an element for each thread cannot, unless it is one for each episode.
+    // Another thread cannot release a lock that keeps an identity or an element for each thread.
     const std::string_view name = kind.name;
     const bool bound =
         name == "tidex" || name == "hemlock" || name == "reciprocating" || name.starts_with("capacitor-reciprocating");
@@ -121,10 +121,10 @@ int main(int argc, char** argv) {
     hand_over(kind, true, check::rounds(1000));
   }
   using namespace fairlock;
-  elements_do_not_pile_up<McsLock<Counting>>("mcs");
-  elements_do_not_pile_up<ClhLock<Counting>>("clh");
-  elements_do_not_pile_up<Hemlock<Counting, HemlockOptions{.elements = Elements::per_episode}>>("hemlock");
-  elements_do_not_pile_up<ReciprocatingLock<Counting, ReciprocatingOptions{.elements = Elements::per_episode}>>(
+  elements_do_not_accumulate<McsLock<Counting>>("mcs");
+  elements_do_not_accumulate<ClhLock<Counting>>("clh");
+  elements_do_not_accumulate<Hemlock<Counting, HemlockOptions{.elements = Elements::per_episode}>>("hemlock");
+  elements_do_not_accumulate<ReciprocatingLock<Counting, ReciprocatingOptions{.elements = Elements::per_episode}>>(
       "reciprocating");
   return check::result();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several locks held at once, and released in any order.
+// A thread holds several locks at once, and releases them in any order.
 #include <array>
 #include <condition_variable>
 #include <mutex>
@@ -13,8 +13,8 @@ namespace {
 
 using Three = std::array<const AnyLock*, 3>;
 
-// Each thread takes three locks in order and gives them back in each of the six orders, then walks along them hand over
-// hand. Every lock guards a replay of its own.
+// Each thread acquires three locks in order and releases them in each of the six orders. Then it acquires each lock
+// before it releases the one before. Every lock guards its own replay.
 void permutations(Three kinds, unsigned threads, unsigned rounds) {
   Lock a(*kinds[0]), b(*kinds[1]), c(*kinds[2]);
   Lock* const locks[] = {&a, &b, &c};
@@ -43,7 +43,7 @@ void permutations(Three kinds, unsigned threads, unsigned rounds) {
   for (const Replay& replay : replays) CHECK(replay.agrees(std::uint64_t{2} * 7 * threads * rounds));
 }
 
-// std::scoped_lock locks in whatever order it likes and backs out with try_lock.
+// std::scoped_lock locks in any order, and backs out with try_lock.
 template <class A, class B, class C>
 void scoped(unsigned rounds) {
   A a;
