@@ -74,7 +74,7 @@ def test_sizes_are_those_of_the_paper() -> None:
 def test_everything_can_be_explained(name: str) -> None:
     story = _native.explain(name)
     actions = [moment["action"] for moment in story["moments"]]
-    assert actions[:3] == ["nobody is here", "A arrives and enters", "B arrives and waits"]
+    assert actions[:3] == ["no thread is here", "A arrives and enters", "B arrives and waits"]
     assert len(story["fields"]) > 0
     assert all(len(moment["values"]) == len(story["fields"]) for moment in story["moments"])
     owners = {moment["owner"] for moment in story["moments"]} - {""}
