@@ -39,7 +39,7 @@ const char* name_of(Order order) {
 
 nb::object or_none(bool known, unsigned value) { return known ? nb::object(nb::int_(value)) : nb::none(); }
 
-// What locks and semaphores have in common.
+// The properties that locks and semaphores share.
 template <class E>
 nb::dict describe_common(const char* kind, bool variation) {
   constexpr auto p = E::properties;
@@ -124,7 +124,7 @@ nb::list conditions() {
   return all;
 }
 
-// What can be asked of the checker, resolved; a request that makes no sense is a ValueError.
+// The arguments of a check, resolved. Arguments that make no sense are a ValueError.
 struct Request {
   const Subject* subject;
   Scenario scenario;
@@ -144,11 +144,11 @@ struct Request {
     }
     subject = find_subject(name);
     if (subject == nullptr) throw nb::value_error(("unknown lock '" + std::string(name) + "'").c_str());
-    std::optional<Scenario> found;
+    std::optional<Scenario> known;
     for (unsigned i = 0; i < std::size(scenario_names); ++i)
-      if (scenario_names[i] == scenario_name) found = static_cast<Scenario>(i);
-    if (!found) throw nb::value_error(("unknown scenario '" + std::string(scenario_name) + "'").c_str());
-    scenario = *found;
+      if (scenario_names[i] == scenario_name) known = static_cast<Scenario>(i);
+    if (!known) throw nb::value_error(("unknown scenario '" + std::string(scenario_name) + "'").c_str());
+    scenario = *known;
     if (threads < 1 || threads > max_threads) throw nb::value_error("threads: 1 to 4");
     if (episodes < 1 || episodes > 8) throw nb::value_error("episodes: 1 to 8");
     if (slots < 1 || slots > CheckedMemory::max_slots || (slots & (slots - 1)) != 0)
@@ -175,7 +175,7 @@ nb::dict verdict(const Violation& violation) {
   return d;
 }
 
-// One exploration. `run` and `traces` let other Python threads run; they may watch `states` and call `cancel`.
+// One exploration. `run` and `traces` release the GIL: other Python threads may watch `states` and call `cancel`.
 class Check {
  public:
   Check(std::string_view name, std::string_view scenario, unsigned threads, unsigned episodes, unsigned slots,
@@ -196,7 +196,8 @@ class Check {
     return d;
   }
 
-  // The second engine, and every interleaving to compare it with. Sequentially consistent; the bound is on executions.
+  // The second engine, and every interleaving to compare it with. Sequentially consistent memory only. `max_states`
+  // limits the executions.
   nb::dict traces(bool reduce) {
     if (request_.config.weak) throw nb::value_error("traces: memory sc");
     Traces traces;
@@ -208,9 +209,9 @@ class Check {
     d["executions"] = traces.executions;
     d["schedule"] = to_string(traces.schedule);
     d["complete"] = traces.complete;
-    nb::set found;
-    for (const auto trace : traces.traces) found.add(nb::int_(trace));
-    d["traces"] = found;
+    nb::set hashes;
+    for (const auto trace : traces.traces) hashes.add(nb::int_(trace));
+    d["traces"] = hashes;
     return d;
   }
 
@@ -273,7 +274,7 @@ nb::list list_mutants() {
   return all;
 }
 
-// Every litmus test under both models: what is expected, and what is found.
+// Every litmus test under both models: whether the outcome should be reachable, and whether it is.
 nb::list run_litmus() {
   nb::list rows;
   for (const auto& test : litmus_tests()) {
@@ -288,7 +289,7 @@ nb::list run_litmus() {
       d["what"] = test.what;
       d["memory"] = weak ? "weak" : "sc";
       d["expected"] = weak ? test.weak : test.sc;
-      d["found"] = result.violation.property == Property::unlocked;  // the way in which an end can be reported
+      d["found"] = result.violation.property == Property::unlocked;  // how a litmus test reports that it is
       d["states"] = result.states;
       d["complete"] = result.complete;
       rows.append(d);
@@ -310,7 +311,7 @@ nb::dict explain_lock(std::string_view name) {
     m["action"] = moment.action;
     m["owner"] = moment.owner;
     nb::list waiting, values, operations;
-    for (const auto& [who, what] : moment.waiting) waiting.append(nb::make_tuple(who, what));
+    for (const auto& [waiter, word] : moment.waiting) waiting.append(nb::make_tuple(waiter, word));
     for (const auto& value : moment.values) values.append(value);
     for (const auto& operation : moment.operations) operations.append(operation);
     m["waiting"] = waiting;
@@ -329,16 +330,17 @@ NB_MODULE(_native, m) {
   nb::list scenarios;
   for (const auto name : scenario_names) scenarios.append(name);
   m.attr("scenarios") = nb::tuple(scenarios);
-  m.def("locks", &locks, "Every lock and variation, with its properties; sizes are those of the native platform.");
-  m.def("semaphores", &semaphores, "The same of the semaphores.");
-  m.def("conditions", &conditions, "The same of the condition.");
-  m.def("subjects", &list_subjects, "What can be checked, and in which scenarios.");
-  m.def("mutants", &list_mutants, "The planted bugs.");
-  m.def("litmus", &run_litmus, "The memory models, held against what is known of them.");
-  m.def("explain", &explain_lock, nb::arg("name"), "A contended scenario, step by step.");
+  m.def("locks", &locks,
+        "Return every lock and variation with its properties; sizes are those on the native platform.");
+  m.def("semaphores", &semaphores, "Return every semaphore with its properties.");
+  m.def("conditions", &conditions, "Return the condition with its properties.");
+  m.def("subjects", &list_subjects, "Return what can be checked, and in which scenarios.");
+  m.def("mutants", &list_mutants, "Return the planted bugs.");
+  m.def("litmus", &run_litmus, "Run the litmus tests under both memory models.");
+  m.def("explain", &explain_lock, nb::arg("name"), "Return a contended scenario, step by step.");
   m.def("replay", &replay_schedule, nb::arg("name"), nb::arg("scenario"), nb::arg("threads"), nb::arg("episodes"),
         nb::arg("slots"), nb::arg("memory"), nb::arg("mutant"), nb::arg("schedule"),
-        "Follow one schedule; ValueError if it is of another scenario.");
+        "Follow one schedule. Raise ValueError if it belongs to another scenario.");
   nb::class_<Check>(m, "Check", "One exploration.")
       .def(nb::init<std::string_view, std::string_view, unsigned, unsigned, unsigned, std::string_view,
                     std::string_view, std::uint64_t>(),

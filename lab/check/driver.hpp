@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every search does with a world and its memory: list the steps that are open, take one, save and come back.
+// Driver: what every search does with a world and its memory model. It lists the open steps, takes one, and saves and
+// restores states.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,14 @@
 
 namespace fairlock::check {
 
+// Whether a thread may take the operation at once, as no other thread can change its outcome or notice it. A fence is
+// private only under sequential consistency. An access is private because the judge notices an overlap when a thread
+// enters, and the memory model notices a race by happens-before.
+constexpr bool is_private(Kind kind, bool weak) {
+  return kind == Kind::start || kind == Kind::access || kind == Kind::touch || kind == Kind::init ||
+         (kind == Kind::fence && !weak);
+}
+
 template <class Memory>
 struct Driver {
   World world;
@@ -24,15 +33,15 @@ struct Driver {
     for (unsigned t = 0; t < world.threads(); ++t) go_on_privately(t);
   }
 
-  // The one to try first comes last: searches take steps from the back.
+  // The step to try first comes last: searches take steps from the back.
   void open_steps(std::vector<Step>& steps) {
-    // Chance has to do with nobody else: whoever is left to it goes first.
+    // A choice by chance concerns no other thread, so a thread that makes one goes first.
     for (unsigned t = 0; t < world.threads(); ++t)
       if (!world.thread(t).finished && world.thread(t).pending.kind == Kind::chance) return open_outcomes(steps, t);
     for (unsigned t = world.threads(); t-- > 0;) {
       if (world.thread(t).finished) continue;
-      // Where threads are alike, they may as well take their first steps in order.
-      if (t > 0 && world.program().symmetric && world.thread(t).steps == 0 && world.thread(t - 1).steps == 0) continue;
+      // If threads are alike, it is enough that they take their first steps in order.
+      if (t > 0 && world.program().symmetric && !started(t) && !started(t - 1)) continue;
       open_outcomes(steps, t);
     }
   }
@@ -47,14 +56,14 @@ struct Driver {
     go_on_privately(step.thread);
   }
 
-  // Takes the step without the private operations that follow it: their results would hide the result of the step.
+  // Takes the step without the private operations that follow it, whose results would hide the result of the step.
   void take_shared_operation(Step step) {
-    world.moving.threads[step.thread].steps = 1;
+    world.judge().start(step.thread);
     memory.take(step.thread, step.outcome);
   }
 
-  // Whether nobody can go on but by waking for no reason, or by giving up because of a deadline while nobody holds what
-  // it waits for: a wake-up was lost, and a deadline must not hide that.
+  // Whether threads can only wake for no reason, or give up because of a deadline while no thread holds what they wait
+  // for. Then a wake-up was lost, and a deadline must not hide that.
   bool stuck() {
     bool waits = false, deadlines = false;
     for (unsigned t = 0; t < world.threads(); ++t) {
@@ -65,21 +74,22 @@ struct Driver {
       if (!asleep && !only_deadline && memory.outcomes(t) != 0) return false;
       deadlines |= only_deadline || (asleep && thread.pending.operand != 0);
     }
-    return waits && !(deadlines && world.held());
+    return waits && !(deadlines && world.judge().held());
   }
 
-  bool violated() const { return world.moving.violated != Property::none; }
+  bool violated() const { return world.judge().violated(); }
+  bool started(unsigned t) const { return world.judge().standing(t).started; }
 
-  // Nobody can go on: either everybody is done, or it is a deadlock.
+  // No thread can go on: either all have finished, or it is a deadlock.
   void judge_end() {
     if (world.all_finished()) return world.check_end();
-    std::string who;
+    std::string waiters;
     for (unsigned t = 0; t < world.threads(); ++t) {
       if (world.thread(t).finished) continue;
-      if (!who.empty()) who += ", ";
-      who += std::string(1, static_cast<char>('A' + t)) + " waits for " + world.show(world.thread(t).pending);
+      if (!waiters.empty()) waiters += ", ";
+      waiters += thread_name(t) + " waits for " + world.names().show(world.thread(t).pending);
     }
-    world.violate(Property::deadlock, "nobody can go on: " + who);
+    world.judge().violate(Property::deadlock, "no thread can go on: " + waiters);
   }
 
   void go_on_privately(unsigned t) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A contended scenario, told by running it: A enters, B and C wait, and everybody leaves in turn.
+// Explain a lock by running a contended scenario: A enters, B and C wait, and all leave in turn.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ namespace fairlock::check {
 struct Moment {
   std::string action;
   std::string owner;                                         // the thread inside, or empty
-  std::vector<std::pair<std::string, std::string>> waiting;  // thread, and the word that it watches
+  std::vector<std::pair<std::string, std::string>> waiting;  // each waiter, and the word that it watches
   std::vector<std::string> values;                           // of Story::fields
-  std::vector<std::string> operations;                       // that led here
+  std::vector<std::string> operations;                       // since the moment before
 };
 
 struct Story {

@@ -17,8 +17,8 @@ namespace fairlock::check {
 
 namespace {
 
-// Words on huge pages where the system has them: nearly every look at a large set misses the caches, and would miss the
-// translation of its address too.
+// Words on huge pages, if the system has them. Nearly every access to a large set misses the caches, and on small pages
+// it would also miss the translation of its address.
 class Table {
  public:
   explicit Table(std::size_t size) : size_(size), words_(allocate(size)) {}
@@ -45,7 +45,7 @@ class Table {
   std::unique_ptr<std::uint64_t, Free> words_;
 };
 
-// A flat set of hashes, open addressing. Zero is not stored.
+// A flat set of hashes with open addressing. Zero marks a free slot, so the set stores 1 in its place.
 class Seen {
  public:
   void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
@@ -110,9 +110,8 @@ class Explorer {
 
  private:
   struct Frame {
-    // Of the steps in open_ that are not taken yet; they reach to the end when the frame is on top.
-    std::size_t first_open;
-    std::size_t depth;  // steps taken before
+    std::size_t first_open;  // of its open steps in open_; they reach to the end while the frame is on top
+    std::size_t depth;       // steps of the path before it
   };
 
   void search() {
@@ -138,9 +137,9 @@ class Explorer {
     }
   }
 
-  // Whether the state is a new one to go on from; its steps are then in open_.
+  // Whether the state is new and the search can go on from it; its steps are then in open_.
   bool visit() {
-    if (driver_.violated()) return found();
+    if (driver_.violated()) return report_violation();
     const auto first = open_.size();
     const auto hash = driver_.world.hash() + driver_.memory.hash();
     seen_.prefetch(hash);
@@ -152,12 +151,12 @@ class Explorer {
     }
     if (open_.size() != first && !driver_.stuck()) return true;
     driver_.judge_end();
-    return driver_.violated() ? found() : false;
+    return driver_.violated() ? report_violation() : false;
   }
 
-  bool found() {
+  bool report_violation() {
     result_.complete = true;
-    result_.violation = driver_.world.violation();
+    result_.violation = driver_.world.judge().violation();
     result_.schedule = path_;
     return false;
   }

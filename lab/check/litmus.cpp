@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each test is a few threads over the words x, y and z, and a question about what they read and what is left.
-// The answers under `weak` are RC11's, without load buffering.
+// Each test has a few threads over the words x, y and z, and asks about the values that they read and leave.
+// The answers under `weak` are those of RC11 without load buffering.
 
 #include "check/litmus.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 struct Words {
   CheckedMemory::atomic<std::uint64_t> x, y, z;
-  CheckedMemory::tally<std::uint64_t> read[6];  // what the threads saw, in the order of the program text
+  CheckedMemory::tally<std::uint64_t> read[6];  // what the threads read, in the order of the program text
 
   template <class V>
   void fields(V&& visit) const {
@@ -22,13 +22,13 @@ struct Words {
   }
 };
 
-// Body is void(Words&, unsigned thread); Reached is bool(const Words&), asked when all threads are done.
+// Body is void(Words&, unsigned thread). Reached is bool(const Words&), called when all threads have finished.
 template <auto Body, auto Reached>
 Program make() {
   Program p;
   p.construct = [](void* memory) { new (memory) Words; };
   p.body = [](void* memory, unsigned thread, unsigned) { Body(*static_cast<Words*>(memory), thread); };
-  p.visit = [](const void* memory, World& world) { register_fields(world, *static_cast<const Words*>(memory), ""); };
+  p.name_fields = [](const void* memory, Names& names) { name_fields(names, *static_cast<const Words*>(memory), ""); };
   p.locked = [](const void* memory) { return Reached(*static_cast<const Words*>(memory)); };
   p.fixture_size = sizeof(Words);
   p.lock_size = sizeof(Words);
@@ -60,7 +60,7 @@ void store_buffering(Words& w, unsigned t) {
 }
 constexpr auto both_old = [](const Words& w) { return saw(w, {0, 0}); };
 
-// The same, where the first thread looks at y by an RMW that changes nothing, and the second writes it by one.
+// The same, but the first thread reads y with an RMW that changes nothing, and the second writes y with an RMW.
 void store_buffering_rmw(Words& w, unsigned t) {
   if (t == 0) {
     w.x.store(1, release);
@@ -70,7 +70,7 @@ void store_buffering_rmw(Words& w, unsigned t) {
     w.read[1] = w.x.load(acquire);
   }
 }
-// A CAS that fails is only a load.
+// A cas that fails is only a load.
 void store_buffering_failed_cas(Words& w, unsigned t) {
   if (t == 0) {
     w.x.store(1, release);
@@ -98,7 +98,7 @@ void message_passing(Words& w, unsigned t) {
 }
 constexpr auto flag_without_message = [](const Words& w) { return saw(w, {1, 0}); };
 
-// A third thread goes over the flag, by an RMW (which carries the release on) or by a store (which does not).
+// A third thread overwrites the flag, with an RMW (which continues the release sequence) or a store (which does not).
 template <bool Rmw>
 void release_sequence(Words& w, unsigned t) {
   if (t == 0) {
@@ -139,7 +139,7 @@ void two_plus_two_writes(Words& w, unsigned t) {
 }
 constexpr auto first_writes_win = [](const Words& w) { return w.x.load(relaxed) == 1 && w.y.load(relaxed) == 1; };
 
-// S: x = 2; y = 1   ||   read y; x = 1, and x == 2 is left though y was seen
+// S: x = 2; y = 1   ||   read y; x = 1, and x == 2 is left although the second thread read y == 1
 template <memory_order Store, memory_order Load>
 void write_after_message(Words& w, unsigned t) {
   if (t == 0) {
@@ -174,10 +174,11 @@ void independent_reads(Words& w, unsigned t) {
   w.read[t * 2 - 3] = (t == 2 ? w.y : w.x).load(acquire);
 }
 
-// Two increments both find 0.
+// Two increments both read 0.
 void atomicity(Words& w, unsigned t) { w.read[t] = w.x.fetch_add(1, relaxed); }
 
-// A waiter that is told twice: x = 1; y = 1; y = 0   ||   wait for y == 1. It may sleep through the first.
+// The value that a waiter waits for comes, goes and returns: y = 1; y = 0; z = 1; y = 1   ||   wait for y == 1; read z.
+// The waiter may miss the first y = 1.
 void flicker(Words& w, unsigned t) {
   if (t == 0) {
     w.y.store(1, release);
@@ -197,8 +198,9 @@ constexpr Litmus table[] = {
      &make<store_buffering<release, acquire, no_fence>, both_old>},
     {"SB+fences", "the same, with seq_cst fences", 2, false, false,
      &make<store_buffering<relaxed, relaxed, seq_cst>, both_old>},
-    {"SB+rmw", "the same, looking by an RMW instead of a fence", 2, false, false, &make<store_buffering_rmw, both_old>},
-    {"SB+failed-cas", "the same, looking by a CAS that fails", 2, false, true,
+    {"SB+rmw", "the same, with an RMW that reads instead of a fence", 2, false, false,
+     &make<store_buffering_rmw, both_old>},
+    {"SB+failed-cas", "the same, with a cas that fails instead of a fence", 2, false, true,
      &make<store_buffering_failed_cas, both_old>},
     {"MP", "the flag without the message", 2, false, true,
      &make<message_passing<relaxed, relaxed, no_fence, no_fence>, flag_without_message>},
@@ -210,11 +212,11 @@ constexpr Litmus table[] = {
      &make<message_passing<release, acquire, no_fence, no_fence>, flag_without_message>},
     {"MP+fences", "both order, by fences", 2, false, false,
      &make<message_passing<relaxed, relaxed, release, acquire>, flag_without_message>},
-    {"MP+rel+acq-fence", "one by a fence", 2, false, false,
+    {"MP+rel+acq-fence", "both order, the reader by a fence", 2, false, false,
      &make<message_passing<release, relaxed, no_fence, acquire>, flag_without_message>},
-    {"MP+rmw-between", "an RMW goes over the flag", 3, false, false,
+    {"MP+rmw-between", "an RMW overwrites the flag", 3, false, false,
      &make<release_sequence<true>, second_flag_without_message>},
-    {"MP+store-between", "another thread's store goes over the flag", 3, false, true,
+    {"MP+store-between", "another thread's store overwrites the flag", 3, false, true,
      &make<release_sequence<false>, second_flag_without_message>},
     {"LB", "both threads read the value that the other writes afterwards", 2, false, false,
      &make<load_buffering, [](const Words& w) { return saw(w, {1, 1}); }>},
@@ -224,20 +226,20 @@ constexpr Litmus table[] = {
      &make<two_plus_two_writes<release, no_fence>, first_writes_win>},
     {"2+2W+fences", "the same, with seq_cst fences", 2, false, false,
      &make<two_plus_two_writes<relaxed, seq_cst>, first_writes_win>},
-    {"S", "an older write wins over one that followed from it", 2, false, true,
+    {"S", "an older write wins over a write that depends on it", 2, false, true,
      &make<write_after_message<relaxed, relaxed>, older_write_wins>},
     {"S+rel+acq", "the same, with release and acquire", 2, false, false,
      &make<write_after_message<release, acquire>, older_write_wins>},
-    {"WRC", "what a relaxed read saw is passed on by release and acquire", 3, false, false,
+    {"WRC", "release and acquire do not pass on what a relaxed read saw", 3, false, false,
      &make<write_to_read_causality, [](const Words& w) { return saw(w, {1, 1, 0}); }>},
     {"IRIW", "two readers see two writes in different orders", 4, false, true,
      &make<independent_reads<no_fence>, [](const Words& w) { return saw(w, {1, 0, 1, 0}); }>},
     {"IRIW+fences", "the same, with seq_cst fences", 4, false, false,
      &make<independent_reads<seq_cst>, [](const Words& w) { return saw(w, {1, 0, 1, 0}); }>},
-    {"RMW", "two increments find the same value", 2, false, false, &make<atomicity, both_old>},
+    {"RMW", "two increments read the same value", 2, false, false, &make<atomicity, both_old>},
     {"flicker-caught", "a waiter sees a value that is soon gone", 2, true, true,
      &make<flicker, [](const Words& w) { return saw(w, {0}); }>},
-    {"flicker-missed", "and may also see only the next one", 2, true, true,
+    {"flicker-missed", "a waiter misses it and sees the next one", 2, true, true,
      &make<flicker, [](const Words& w) { return saw(w, {1}); }>},
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Litmus tests: the memory models, held against what is known of them.
+// Litmus tests: small programs whose possible outcomes are known, to check the memory models against.
 #pragma once
 
 #include <span>
 #include <string_view>
 
-#include "check/world.hpp"
+#include "check/program.hpp"
 
 namespace fairlock::check {
 
@@ -13,7 +13,7 @@ struct Litmus {
   std::string_view name;
   std::string_view what;  // the outcome in question
   unsigned threads;
-  bool sc, weak;  // whether it can be reached
+  bool sc, weak;  // whether each model can reach it
   Program (*program)();
 };
 

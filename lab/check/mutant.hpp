@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mutants: planted bugs that the checker must find.
 //
-// A mutation rewrites operations of the real algorithm on their way to memory, so there is no second copy of a lock
-// with a bug in it, and nothing of this reaches a native build. It names the phase and the field, and what goes wrong
-// there.
+// A mutation rewrites operations of the real algorithm on their way to memory. So no second copy of a lock exists, and
+// no mutant reaches a native build. A mutation names the phase and the field, and what goes wrong there.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +15,15 @@ namespace fairlock::check {
 
 enum class Slip : std::uint8_t {
   relax,           // the order becomes relaxed
-  drop,            // nothing happens; what would be read is `value`, or for an RMW or await what is there
-  delay,           // it happens after the thread's next operation
+  drop,            // nothing happens; an RMW or await becomes a load, and a cas with `value` 1 returns success
+  delay,           // the operation happens after the thread's next operation
   split,           // an RMW becomes a load and a store
-  to_store,        // an RMW becomes a store (of `value`, where it would have computed one), and nothing comes back
+  to_store,        // an RMW becomes a store (of `value`, if the RMW computes what it writes) and returns 0
   stale,           // a load returns what the thread last read there
-  pretend,         // the operation happens, but `value` is what comes back (and `step` more at each further match)
-  write,           // `value` is written instead
-  add_then_clear,  // two RMWs: `value` is added, then the bits of `step` are cleared
-  subtract,        // `value` is subtracted from what is written
+  pretend,         // the operation happens, but returns `value` (and `step` more at each further match)
+  write,           // the operation writes `value` instead
+  add_then_clear,  // two RMWs: the first adds `value`, the second clears the bits of `step`
+  subtract,        // the operation writes `value` less
 };
 
 struct Mutation {
@@ -32,10 +31,10 @@ struct Mutation {
   std::string_view field;  // as the algorithm calls it, or with its owner; empty: a fence
   Kind kind = Kind::load;
   Slip slip = Slip::relax;
-  unsigned nth = 0;  // which match in the phase; 0: every one
+  unsigned nth = 0;  // which match in the phase; 0: all
   std::uint64_t value = 0;
   std::uint64_t step = 0;
-  const Mutation* also = nullptr;  // a bug that takes two
+  const Mutation* also = nullptr;  // a second mutation of the same bug
 };
 
 struct Mutant {
@@ -47,30 +46,31 @@ struct Mutant {
 
 std::span<const Mutant> mutants();
 
+// Posts what the mutation makes of a thread's operation, and returns the result for the algorithm.
 template <class Post>
-std::uint64_t mutate(const Mutation& m, World& world, Thread& thread, const Operation& op, Post post) {
+std::uint64_t mutate(const Mutation& m, Phase phase, const Names::Word* name, MutationState& state, const Operation& op,
+                     Post post) {
   const auto flush = [&](std::uint64_t result) {
-    if (!thread.has_delayed) return result;
-    thread.has_delayed = false;
-    post(thread.delayed);
+    if (!state.has_delayed) return result;
+    state.has_delayed = false;
+    post(state.delayed);
     return result;
   };
   const auto remember = [&](std::uint64_t result) {
     if (m.slip == Slip::stale) {
-      thread.remembered = result;
-      thread.remembers = true;
+      state.remembered = result;
+      state.remembers = true;
     }
     return result;
   };
 
-  const auto* const name = world.named(op.address);
   const bool same_place =
-      thread.phase == m.phase &&
+      phase == m.phase &&
       (m.field.empty() ? op.kind == Kind::fence : name && (m.field == name->field || m.field == name->text));
   if (!same_place || op.kind != m.kind) return flush(same_place ? remember(post(op)) : post(op));
-  // No further than it matters: a loop must come back to the same state.
-  if (thread.matches <= m.nth || m.step != 0) ++thread.matches;
-  if (m.nth != 0 && thread.matches != m.nth) return flush(remember(post(op)));
+  // Count no further than it matters: a loop must return to the same state.
+  if (state.matches <= m.nth || m.step != 0) ++state.matches;
+  if (m.nth != 0 && state.matches != m.nth) return flush(remember(post(op)));
 
   Operation changed = op;
   switch (m.slip) {
@@ -78,12 +78,12 @@ std::uint64_t mutate(const Mutation& m, World& world, Thread& thread, const Oper
     case Slip::drop:
       if (op.kind == Kind::store || op.kind == Kind::init || op.kind == Kind::fence || op.kind == Kind::unpark)
         return 0;
-      if (op.kind == Kind::cas && m.value != 0) return op.expected;  // "it succeeded"
+      if (op.kind == Kind::cas && m.value != 0) return op.expected;  // success
       changed.kind = Kind::load;
       return flush(post(changed));
     case Slip::delay:
-      thread.delayed = op;
-      thread.has_delayed = true;
+      state.delayed = op;
+      state.has_delayed = true;
       return 0;
     case Slip::to_store:
       changed.kind = Kind::store;
@@ -100,9 +100,9 @@ std::uint64_t mutate(const Mutation& m, World& world, Thread& thread, const Oper
       return flush(old);
     }
     case Slip::stale:
-      if (thread.remembers) return thread.remembered;
+      if (state.remembers) return state.remembered;
       return flush(remember(post(op)));
-    case Slip::pretend: post(op); return flush(m.value + (thread.matches - 1u) * m.step);
+    case Slip::pretend: post(op); return flush(m.value + (state.matches - 1u) * m.step);
     case Slip::write: changed.operand = m.value; return flush(post(changed));
     case Slip::add_then_clear:
       changed.kind = Kind::fetch_add;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules as text, and following one step by step.
+// Schedules as text, and the replay of a schedule step by step.
 
 #include <memory>
 
@@ -44,39 +44,40 @@ Replay follow(const Program& program, const Config& config, const std::vector<St
   auto& world = driver->world;
   Replay replay;
   for (const auto step : schedule) {
-    const std::string who(1, static_cast<char>('A' + step.thread));
+    const std::string name = thread_name(step.thread);
     if (driver->violated()) break;
     // A schedule recorded with an earlier version of the algorithm may have more steps for a thread than it takes now.
     const bool exists = step.thread < world.threads(), finished = exists && world.thread(step.thread).finished;
     const unsigned outcomes = exists && !finished ? driver->memory.outcomes(step.thread) : 0;
     if (exists && outcomes == 0) {
-      replay.lines.push_back(who + (finished ? "  has finished: step skipped" : "  waits: step skipped"));
+      replay.lines.push_back(name + (finished ? "  has finished: step skipped" : "  waits: step skipped"));
       ++replay.skipped;
       continue;
     }
     if (outcomes <= step.outcome) {
-      replay.problem = "after " + std::to_string(replay.lines.size()) + " steps " + who + " cannot take outcome " +
+      replay.problem = "after " + std::to_string(replay.lines.size()) + " steps " + name + " cannot take outcome " +
                        std::to_string(step.outcome) + ": the schedule is of another scenario";
       return replay;
     }
     const Operation op = world.thread(step.thread).pending;
-    std::string line = who + "  " + world.show(op);
-    const auto before = world.thread(step.thread).phase;
+    std::string line = name + "  " + world.names().show(op);
+    const auto phase_before = world.judge().standing(step.thread).phase;
     driver->take_shared_operation(step);
     const auto& thread = world.thread(step.thread);
+    const auto phase = world.judge().standing(step.thread).phase;
     if (op.kind == Kind::load || op.kind == Kind::await || op.kind == Kind::await_exchange || is_rmw(op.kind))
-      line += " = " + world.show_value(thread.result);
+      line += " = " + world.names().show_value(thread.result);
     if (op.kind == Kind::cas)
-      line += thread.result == op.expected ? " done" : " failed, found " + world.show_value(thread.result);
+      line += thread.result == op.expected ? " done" : " failed, found " + world.names().show_value(thread.result);
     if (op.kind == Kind::chance) line += thread.result != 0 ? ": yes" : ": no";
     if (op.kind == Kind::park)
       line += thread.sleep == Sleep::asleep ? " falls asleep"
               : step.outcome == 1           ? " has waited long enough"
                                             : " wakes";
-    if (may_give_up(op.kind)) line += thread.gave_up ? " gives up" : " = " + world.show_value(thread.result);
+    if (may_give_up(op.kind)) line += thread.gave_up ? " gives up" : " = " + world.names().show_value(thread.result);
     if (thread.finished) line += "   [leaves for good]";
-    else if (thread.phase != before && thread.phase == Phase::inside) line += "   [enters]";
-    else if (thread.phase != before && thread.phase == Phase::outside) line += "   [has left]";
+    else if (phase != phase_before && phase == Phase::inside) line += "   [enters]";
+    else if (phase != phase_before && phase == Phase::outside) line += "   [has left]";
     replay.lines.push_back(std::move(line));
     driver->go_on_privately(step.thread);
   }
@@ -85,7 +86,7 @@ Replay follow(const Program& program, const Config& config, const std::vector<St
     driver->open_steps(open);
     if (open.empty() || driver->stuck()) driver->judge_end();
   }
-  replay.violation = world.violation();
+  replay.violation = world.judge().violation();
   return replay;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequential consistency: a location has one value, which is the one in the arena.
+// Sequential consistency: each location has one value, the value in the arena.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ class ScMemory {
 
   void reset() {}
 
-  // In how many ways thread t can go on now; 0: it is blocked.
+  // The number of ways in which thread t can go on now; 0: it is blocked.
   unsigned outcomes(unsigned t) const {
     const auto& op = world_.thread(t).pending;
     if (op.kind == Kind::park) return world_.park_outcomes(t);
     if (op.kind == Kind::chance) return 2;
     if (!is_await(op.kind)) return 1;
-    // Giving up is open only while the condition does not hold: the last look failed. What happens after that look but
-    // before the next operation is another schedule.
+    // A thread may give up only while the condition does not hold, because its last check failed. What happens between
+    // that check and the thread's next operation is another schedule.
     return may_give_up(op.kind) || satisfied(op);
   }
 
@@ -30,29 +30,30 @@ class ScMemory {
     const auto& op = world_.thread(t).pending;
     if (op.kind == Kind::unpark) return world_.unpark(t);
     if (world_.dead(op.address))
-      return world_.violate(Property::destroyed, world_.show(op) + " after another thread destroyed or freed it");
+      return world_.judge().violate(Property::destroyed,
+                                    world_.names().show(op) + " after another thread destroyed or freed it");
     std::uint64_t value = 0;
     switch (op.kind) {
       case Kind::start:
       case Kind::touch:
+      case Kind::access:
       case Kind::fence: break;
       case Kind::chance: value = outcome; break;
-      case Kind::access: world_.note_access(t); break;
       case Kind::store:
-      case Kind::init: world_.write(op.address, op.width, op.operand); break;
+      case Kind::init: world_.arena().write(op.address, op.width, op.operand); break;
       case Kind::load:
-      case Kind::await: value = world_.read(op.address, op.width); break;
+      case Kind::await: value = world_.arena().read(op.address, op.width); break;
       case Kind::park: return world_.park(t, outcome);
       case Kind::await_briefly:
       case Kind::await_until:
         if (!satisfied(op)) return world_.resume(t, 0, true);
-        value = world_.read(op.address, op.width);
+        value = world_.arena().read(op.address, op.width);
         break;
       default:  // read-modify-write
-        value = world_.read(op.address, op.width);
+        value = world_.arena().read(op.address, op.width);
         if (op.kind == Kind::cas && value != op.expected) break;
         if (const auto now = updated(op, value); now != value) {
-          world_.write(op.address, op.width, now);
+          world_.arena().write(op.address, op.width, now);
           world_.note_change(t, op.address);
         }
     }
@@ -64,14 +65,14 @@ class ScMemory {
   void save(std::byte*) const {}
   void restore(const std::byte*) {}
 
-  // Whether all that thread t can do is to give up because of its deadline.
+  // Whether thread t can do nothing but give up because of its deadline.
   bool only_deadline(unsigned t) const {
     const auto& op = world_.thread(t).pending;
     return op.kind == Kind::await_until && !satisfied(op);
   }
 
  private:
-  bool satisfied(const Operation& op) const { return op.test(op.context, world_.read(op.address, op.width)); }
+  bool satisfied(const Operation& op) const { return op.test(op.context, world_.arena().read(op.address, op.width)); }
 
   World& world_;
 };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ways to drive a world through its schedules.
 //
-//   explore    depth first, with snapshots to come back to and a set of the hashes of states already seen
-//   replay     one schedule, with a description of every step
-//   traces     every interleaving, or (dpor) at least one of each trace: two searches that must find the same traces
+//   explore             depth first, with snapshots to return to and a set of the hashes of all states seen
+//   replay              one schedule, with a description of every step
+//   all_interleavings   every schedule
+//   dpor                at least one schedule of each trace; these two must find the same traces
 #pragma once
 
 #include <atomic>
@@ -16,26 +17,26 @@
 
 namespace fairlock::check {
 
-// One step: which thread goes on, and with which of the outcomes that are open to it.
+// One step: the thread that goes on, and the number of one of its outcomes.
 struct Step {
   std::uint8_t thread;
   std::uint8_t outcome;
 };
 
-// A schedule as a short string: a letter for the thread, and the outcome's number where it is not 0. "AAB1C".
+// A schedule as a short string: a letter for each thread, and the number of the outcome if it is not 0. "AAB1C".
 std::string to_string(const std::vector<Step>& schedule);
 // False if the text is not a schedule.
 bool parse(const std::string& text, std::vector<Step>& schedule);
 
 struct Result {
   std::uint64_t states = 0;
-  bool complete = false;  // everything was explored, or a violation was found
+  bool complete = false;  // the search explored everything, or found a violation
   Violation violation;
   std::vector<Step> schedule;  // that leads to it
   double seconds = 0;
 };
 
-// Shared with whoever watches.
+// Shared with the thread that watches the search.
 struct Progress {
   std::atomic<std::uint64_t> states{0};
   std::atomic<bool> cancelled{false};
@@ -46,8 +47,8 @@ Result explore(const Program& program, const Config& config, std::uint64_t max_s
 struct Replay {
   std::vector<std::string> lines;
   Violation violation;
-  std::string problem;   // why the schedule cannot be followed to its end
-  unsigned skipped = 0;  // steps of threads that were waiting or had finished
+  std::string problem;   // why the replay could not follow the schedule to its end
+  unsigned skipped = 0;  // steps of threads that waited or had finished
 };
 Replay replay(const Program& program, const Config& config, const std::vector<Step>& schedule);
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subjects: everything in the catalogue that can be checked, without its type.
+// Subject: an entry of the catalogue that the checker can explore, without its type.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <fairlock/platform/domain.hpp>
 #include <fairlock/properties.hpp>
 
+#include "check/lock_fixture.hpp"
 #include "check/scenario.hpp"
+#include "check/semaphore_fixture.hpp"
 
 namespace fairlock::check {
 
@@ -28,7 +31,7 @@ struct Subject {
 
   Program program(Scenario scenario, std::uint32_t slots) const { return make(scenario, slots, domain); }
 
-  // Whether the scenario makes sense for this subject; if not, why.
+  // Why the scenario makes no sense for this subject; nothing if it does.
   std::optional<std::string_view> refuses(Scenario scenario, unsigned threads) const;
 };
 
@@ -61,14 +64,14 @@ Subject subject_of(bool variation) {
     s.has_try = E::try_lock;
     s.abandonable = TimedLock<Timed>;
     s.make = [](Scenario scenario, std::uint32_t slots, const DomainOptions& domain) {
-      return uses_timed_form(scenario) ? Fixture<Timed>::program(scenario, slots, domain)
-                                       : Fixture<typename E::Lock>::program(scenario, slots, domain);
+      return uses_timed_form(scenario) ? LockFixture<Timed>::program(scenario, slots, domain)
+                                       : LockFixture<typename E::Lock>::program(scenario, slots, domain);
     };
   }
   return s;
 }
 
-// Adds the lock with waiters that sleep, if it can park and this shows anything new.
+// Adds the lock with waiters that sleep, if they can park and the form shows anything new.
 template <class E>
 void add_sleeping_form(std::vector<Subject>& list, bool variation) {
   if constexpr (E::properties.parkable && E::properties.order != Order::long_term) {

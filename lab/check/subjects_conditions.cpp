@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The condition, over a FIFO lock, with waiters that keep looking and with waiters that sleep.
+// The condition, over a FIFO lock, with waiters that spin and with waiters that sleep.
 
 #include <fairlock/lock/ticket.hpp>
 
-#include "check/conditions.hpp"
+#include "check/condition_fixture.hpp"
 #include "check/subject.hpp"
 
 namespace fairlock::check {
@@ -19,7 +19,8 @@ Subject condition(std::string name) {
   s.properties.spinning = "L+P";
   s.condition = s.abandonable = true;
   s.sleeping = P::sleeps;
-  s.make = &ConditionFixture<P, TicketLock<Checked>>::program;  // the lock that sleeps is explored on its own
+  s.make =
+      &ConditionFixture<P, TicketLock<Checked>>::program;  // other subjects explore the lock with waiters that sleep
   return s;
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two searches without a set of states, under sequential consistency: every interleaving, and dynamic partial-order
 // reduction with source sets and sleep sets (Abdulla, Aronsson, Jonsson, Sagonas 2014). Both collect the traces that
-// they find, where two interleavings are one trace if they order all conflicting operations alike. They check the
+// they find; two interleavings are one trace if they order all conflicting operations alike. The searches check the
 // default engine and each other: the reduction must not lose a trace.
 //
-// An await is what textbook reductions get wrong. It conflicts with every write of its location, also with those that
-// it could have preceded but that are hidden behind a later one which enabled it again; and a thread that is left
-// blocked at the end has raced too. So an await races with all writes that it has not seen, not only with the last.
+// Textbook reductions are wrong about an await. It conflicts with every write of its location. This includes a write
+// that the await could have preceded, but that is hidden behind a later write which enabled the await again. A thread
+// that is still blocked at the end has raced too. So an await races with all writes that it has not seen, not only with
+// the last one.
 
 #include <array>
 #include <memory>
@@ -26,10 +27,10 @@ struct Event {
   unsigned thread = 0;
   std::uintptr_t location = 0;  // 0: none
   bool writes = false;
-  std::uint64_t version = 0;  // of the location, before
-  unsigned index = 0;         // of the thread's events, from 1
+  std::uint64_t version = 0;  // of the location, before the event
+  unsigned index = 0;         // among the thread's events, from 1
   std::uint8_t outcome = 0;   // of chance
-  Clock clock{};              // of everything that happens before it, itself included
+  Clock clock{};              // of all events that happen before it, and of the event
 };
 
 struct Version {
@@ -54,7 +55,7 @@ class TraceSearch {
   }
 
  private:
-  // What is known at one depth of the current path, before its event.
+  // One depth of the current path: what the search knows there before the event.
   struct Frame {
     Set enabled = 0, backtrack = 0;
     Event event;
@@ -88,12 +89,12 @@ class TraceSearch {
       Set below = 0;
       for (unsigned s = 0; reduce_ && s < driver_.world.threads(); ++s)
         if (has(sleep | taken, s) && s != t && !dependent(next_event(s), event)) below |= 1u << s;
-      // Only chance has two, and conflicts with nothing: both are part of taking t.
+      // Only chance has two outcomes. It conflicts with nothing, so both are part of taking t.
       for (const unsigned outcomes = driver_.memory.outcomes(t); event.outcome < outcomes && !done(); ++event.outcome) {
         path_[depth].event = stamp(event);
         driver_.take(step_of(event));
         if (driver_.violated()) {
-          found(path_.size());
+          report_violation(path_.size());
           break;
         }
         explore(below);
@@ -109,8 +110,8 @@ class TraceSearch {
 
   static Step step_of(const Event& event) { return {static_cast<std::uint8_t>(event.thread), event.outcome}; }
 
-  void found(std::size_t steps) {
-    result_.violation = driver_.world.violation();
+  void report_violation(std::size_t steps) {
+    result_.violation = driver_.world.judge().violation();
     for (std::size_t i = 0; i < steps; ++i) result_.schedule.push_back(step_of(path_[i].event));
   }
 
@@ -122,7 +123,7 @@ class TraceSearch {
   Set enabled() {
     Set set = 0;
     for (unsigned t = 0; t < driver_.world.threads(); ++t)
-      // Nobody wakes for no reason here: without a set of states, that could go on for ever.
+      // Here no thread wakes for no reason: without a set of states, it could do that forever.
       if (!driver_.world.thread(t).finished && driver_.world.thread(t).sleep != Sleep::asleep &&
           driver_.memory.outcomes(t) != 0)
         set |= 1u << t;
@@ -130,12 +131,12 @@ class TraceSearch {
   }
 
   void finish() {
-    if (reduce_) {  // those left blocked have raced with the writes that they could have preceded
+    if (reduce_) {  // threads that are still blocked have raced with the writes that they could have preceded
       for (unsigned t = 0; t < driver_.world.threads(); ++t)
         if (!driver_.world.thread(t).finished) find_races(next_event(t), path_.size() - 1, true);
     }
     driver_.judge_end();
-    if (driver_.violated()) found(path_.size() - 1);
+    if (driver_.violated()) report_violation(path_.size() - 1);
     progress_.states.store(++result_.executions, std::memory_order_relaxed);
     result_.traces.insert(trace_);
   }
@@ -147,7 +148,7 @@ class TraceSearch {
     event.thread = t;
     event.location = has_address(op.kind) ? op.address : 0;
     event.writes = op.kind == Kind::store || op.kind == Kind::unpark || is_rmw(op.kind) ||
-                   (op.kind == Kind::cas && driver_.world.read(op.address, op.width) == op.expected);
+                   (op.kind == Kind::cas && driver_.world.arena().read(op.address, op.width) == op.expected);
     event.version = versions_[event.location].number;
     event.index = clocks_[t][t] + 1u;
     return event;
@@ -157,7 +158,7 @@ class TraceSearch {
     return a.location != 0 && a.location == b.location && (a.writes || b.writes);
   }
 
-  // Gives the event its clock, and the location and the trace their knowledge of it.
+  // Gives the event its clock, and adds the event to its location and to the trace.
   Event stamp(Event event) {
     auto& version = versions_[event.location];
     auto& clock = clocks_[event.thread];
@@ -171,8 +172,8 @@ class TraceSearch {
       }
     }
     event.clock = clock;
-    const auto where = event.location != 0 ? driver_.world.offset(reinterpret_cast<const void*>(event.location)) : 0;
-    trace_ += scramble(scramble((event.outcome * 100u + event.thread) * 1000u + event.index, where),
+    const auto offset = event.location != 0 ? driver_.world.arena().offset(event.location) : 0;
+    trace_ += scramble(scramble((event.outcome * 100u + event.thread) * 1000u + event.index, offset),
                        event.version * 2 + event.writes);
     return event;
   }
@@ -182,18 +183,18 @@ class TraceSearch {
     for (std::size_t i = depth; i-- > 0;) {
       const Event& earlier = path_[i].event;
       if (earlier.thread == event.thread || !dependent(earlier, event)) continue;
-      if (seen[earlier.thread] >= earlier.index) continue;  // happened before what the thread did last: no race
+      if (seen[earlier.thread] >= earlier.index) continue;  // it happens before the thread's last event: no race
       add_backtrack(i, depth, event);
-      if (!awaits && earlier.writes) break;  // what lies before is ordered behind this one
+      if (!awaits && earlier.writes) break;  // this write orders all conflicts before it
     }
   }
 
-  // Source sets: from before path_[i], somebody must be tried that can begin what comes after without path_[i].
+  // Source sets: before path_[i], the search must try a thread that can begin the rest of the path without path_[i].
   void add_backtrack(std::size_t i, std::size_t depth, const Event& racing) {
     const Event& event = path_[i].event;
     Set initials = 0, present = 0;
     const auto independent_of_event = [&](const Event& later) { return later.clock[event.thread] < event.index; };
-    bool racing_can_begin = true;  // it conflicts with nothing in between
+    bool racing_can_begin = true;  // `racing` conflicts with nothing in between
     for (std::size_t k = i + 1; k < depth; ++k) {
       const Event& later = path_[k].event;
       if (!independent_of_event(later)) continue;
@@ -210,8 +211,8 @@ class TraceSearch {
     if (!has(present, racing.thread) && racing_can_begin) initials |= 1u << racing.thread;
     auto& frame = path_[i];
     if ((frame.backtrack & initials) != 0) return;
-    const Set can = initials & frame.enabled;
-    frame.backtrack |= can != 0 ? first_of(can) : frame.enabled;
+    const Set enabled_initials = initials & frame.enabled;
+    frame.backtrack |= enabled_initials != 0 ? first_of(enabled_initials) : frame.enabled;
   }
 
   static unsigned lowest(Set set) { return static_cast<unsigned>(__builtin_ctz(set)); }
@@ -229,7 +230,7 @@ class TraceSearch {
 };
 
 Traces search(Program program, const Config& config, std::uint64_t max_executions, bool reduce, Progress& progress) {
-  program.symmetric = false;  // a trace is about which thread does what
+  program.symmetric = false;  // a trace tells which thread does what
   return std::make_unique<TraceSearch>(program, config, max_executions, reduce, progress)->run();
 }
 

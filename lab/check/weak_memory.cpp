@@ -8,11 +8,11 @@ namespace fairlock::check {
 
 namespace {
 
-bool acquires(std::memory_order o) {
-  return o == std::memory_order_acquire || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst;
+bool acquires(std::memory_order order) {
+  return order == std::memory_order_acquire || order == std::memory_order_acq_rel || order == std::memory_order_seq_cst;
 }
-bool releases(std::memory_order o) {
-  return o == std::memory_order_release || o == std::memory_order_acq_rel || o == std::memory_order_seq_cst;
+bool releases(std::memory_order order) {
+  return order == std::memory_order_release || order == std::memory_order_acq_rel || order == std::memory_order_seq_cst;
 }
 
 template <class View>
@@ -25,16 +25,16 @@ void join(View& into, const View& from) {
 void WeakMemory::reset() { fixed_ = Fixed{}; }
 
 unsigned WeakMemory::location(const Operation& op) {
-  auto& known = location_of_[world_.offset(reinterpret_cast<const void*>(op.address)) / 4];
+  auto& known = location_of_[world_.arena().offset(op.address) / 4];
   if (known == 0) {
     if (locations_known_ == max_locations)
-      throw TooLarge("the scenario touches more words than the weak memory model has room for");
+      throw TooLarge("the scenario uses more words than the weak memory model has space for");
     known = ++locations_known_;
   }
   const unsigned location = known - 1u;
   auto& list = fixed_.lists[location];
-  if (list.length == 0) {  // first touched on this path: what is there is what everybody may read
-    messages_[fixed_.messages] = Message{world_.read(op.address, op.width), {}, 0};
+  if (list.length == 0) {  // the first use on this path: every thread may read the value that is there
+    messages_[fixed_.messages] = Message{world_.arena().read(op.address, op.width), {}, false};
     list.message[0] = fixed_.messages++;
     list.length = 1;
   }
@@ -44,7 +44,7 @@ unsigned WeakMemory::location(const Operation& op) {
 template <class F>
 void WeakMemory::each_outcome(unsigned t, F&& visit) {
   const auto& op = world_.thread(t).pending;
-  if (op.kind == Kind::park) {  // the kernel looks at the newest value
+  if (op.kind == Kind::park) {  // the kernel reads the newest value
     location(op);
     for (unsigned o = 0; o < world_.park_outcomes(t); ++o)
       if (!visit(Effect::none, o)) return;
@@ -92,7 +92,7 @@ void WeakMemory::each_outcome(unsigned t, F&& visit) {
     if (!visit(effect, p)) return;
   }
   if (may_give_up(op.kind) && unsatisfied) visit(Effect::give_up, 0);
-  // The value flickered by: a waiter may also look only when it is over.
+  // The value was there only briefly: a waiter may also check too late.
   if ((op.kind == Kind::await || op.kind == Kind::await_until) && satisfied && !satisfies(list.length - 1u))
     visit(Effect::miss, list.length - 1u);
 }
@@ -114,7 +114,8 @@ void WeakMemory::take(unsigned t, unsigned outcome) {
   const Operation op = world_.thread(t).pending;
   if (op.kind == Kind::unpark) return world_.unpark(t);
   if (world_.dead(op.address))
-    return world_.violate(Property::destroyed, world_.show(op) + " after another thread destroyed or freed it");
+    return world_.judge().violate(Property::destroyed,
+                                  world_.names().show(op) + " after another thread destroyed or freed it");
   if (op.kind == Kind::park) return world_.park(t, outcome);
   Effect effect = Effect::none;
   unsigned position = 0, count = 0;
@@ -125,14 +126,14 @@ void WeakMemory::take(unsigned t, unsigned outcome) {
   });
 
   if (effect != Effect::none) {
-    // An init is not interleaved with anything, and so must be what it claims to be: of a word that nobody else can
-    // see.
+    // An init is not interleaved with other operations, so it must be what it claims to be: a store to a word that no
+    // other thread can see.
     const unsigned l = location(op);
     const auto seen = fixed_.threads[t].now[l];
     if (op.kind == Kind::init ? seen + 1u != position : seen < fixed_.unseen[l])
-      return world_.violate(
+      return world_.judge().violate(
           Property::race,
-          world_.show(op) + " races with another thread's use of the word, one of the two being an init");
+          world_.names().show(op) + " races with another thread's use of the word, one of the two being an init");
     if (op.kind == Kind::init) fixed_.unseen[l] = static_cast<std::uint8_t>(position);
   }
 
@@ -140,9 +141,10 @@ void WeakMemory::take(unsigned t, unsigned outcome) {
   switch (effect) {
     case Effect::none:
       if (op.kind == Kind::fence) fence(t, op.order);
-      if (op.kind == Kind::access) access(t);
+      if (op.kind == Kind::access) access(t, op);
       if (op.kind == Kind::chance) value = position;
-      if (op.kind == Kind::touch) touch(t, op, world_.show(op) + " is not ordered after the last use of that word");
+      if (op.kind == Kind::touch)
+        touch(t, op, world_.names().show(op) + " is not ordered after the last use of that word");
       break;
     case Effect::give_up: return world_.resume(t, 0, true);
     case Effect::miss: {
@@ -169,7 +171,7 @@ void WeakMemory::take(unsigned t, unsigned outcome) {
   }
   if (effect == Effect::write || effect == Effect::modify) {
     const unsigned l = location(op);
-    world_.write(op.address, op.width, message(l, fixed_.lists[l].length - 1u).value);
+    world_.arena().write(op.address, op.width, message(l, fixed_.lists[l].length - 1u).value);
   }
   world_.resume(t, value);
 }
@@ -189,8 +191,8 @@ void WeakMemory::insert(unsigned t, unsigned l, unsigned position, std::uint64_t
                         const Message* carried) {
   auto& list = fixed_.lists[l];
   if (list.length == max_list || fixed_.messages == max_messages)
-    throw TooLarge("the scenario writes more often than the weak memory model has room for");
-  if (position < list.length) {  // into the middle: every view of what lies behind moves up
+    throw TooLarge("the scenario writes more often than the weak memory model has space for");
+  if (position < list.length) {  // into the middle: views of the messages behind move up
     const auto shift = [&](View& view) { view[l] += view[l] >= position; };
     for (auto& views : fixed_.threads) {
       shift(views.now);
@@ -225,20 +227,18 @@ void WeakMemory::fence(unsigned t, std::memory_order order) {
   if (releases(order)) views.fenced = views.now;
 }
 
-// The protected data is read and written without atomics: whoever does that must have seen every access before.
-// It has a location of its own, so that views carry it like any other.
-void WeakMemory::access(unsigned t) {
-  const unsigned lock = world_.thread(t).lock;
-  world_.note_access(t);
+// Threads read and write the protected data without atomics, so a thread must have seen every access before its own.
+// The data of each lock has a location, at the end of the fixture's space, so that views carry it like any other.
+void WeakMemory::access(unsigned t, const Operation& op) {
   Operation data;
-  data.address = reinterpret_cast<std::uintptr_t>(&world_.fixture()[World::fixture_space - 8 * (lock + 1)]);
+  data.address = reinterpret_cast<std::uintptr_t>(&world_.fixture()[World::fixture_space - 8 * (op.operand + 1)]);
   touch(t, data, "the last access to the data does not happen before this one");
 }
 
-void WeakMemory::touch(unsigned t, const Operation& op, std::string otherwise) {
+void WeakMemory::touch(unsigned t, const Operation& op, std::string race) {
   const unsigned l = location(op);
   const auto last = fixed_.lists[l].length - 1u;
-  if (fixed_.threads[t].now[l] != last) return world_.violate(Property::race, std::move(otherwise));
+  if (fixed_.threads[t].now[l] != last) return world_.judge().violate(Property::race, std::move(race));
   insert(t, l, last + 1, 0, false, nullptr);
 }
 

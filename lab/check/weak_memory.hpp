@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weak memory: RC11 without load buffering, as views over messages.
 //
-// A location is a list of messages in modification order. A thread's view says, for each location, the oldest message
-// that it may still read. A release attaches the writer's view to the message, an acquire joins it into the reader's;
-// an RMW stands right behind the message that it read and carries on its view (release sequences); a store may go
-// anywhere behind the thread's view, even before messages that exist already; seq_cst fences meet in one global view.
-// Accesses that ask for seq_cst get acq_rel: more behaviours, never fewer.
+// A location is a list of messages in modification order. A thread's view says, for each location, which is the oldest
+// message that the thread may still read.
 //
-// Positions, not timestamps, order a list, so equal states have equal representations; messages that no thread can read
-// any more count for nothing.
+//   release   attaches the writer's view to the message
+//   acquire   joins that view into the reader's view
+//   RMW       stands right behind the message that it read, and passes on its view (release sequences)
+//   store     may go anywhere behind the thread's view, even before messages that exist already
+//   fence     seq_cst fences meet in one global view
+//
+// Accesses that ask for seq_cst get acq_rel, which allows more behaviours, never fewer.
+//
+// Positions, not timestamps, order a list, so equal states have equal representations. Hashes ignore messages that no
+// thread can read any more.
 #pragma once
 
 #include <array>
@@ -23,7 +28,7 @@ namespace fairlock::check {
 
 class WeakMemory {
  public:
-  explicit WeakMemory(World& world) : world_(world), location_of_(World::arena_size / 4, 0) { reset(); }
+  explicit WeakMemory(World& world) : world_(world), location_of_(world.arena().size() / 4, 0) { reset(); }
 
   void reset();
   unsigned outcomes(unsigned t);
@@ -34,7 +39,7 @@ class WeakMemory {
   void save(std::byte* to) const;
   void restore(const std::byte* from);
 
-  // Views for fences are kept only where a fence was seen; the first one seen asks for a fresh start.
+  // The model keeps views for fences only if the program has one; the first fence asks for a fresh start.
   bool wants_restart() const { return saw_fence_ && !fences_; }
   void restart_with_fences() {
     fences_ = true;
@@ -51,29 +56,29 @@ class WeakMemory {
   struct Message {
     std::uint64_t value;
     View view;
-    std::uint8_t of_rmw;  // stands right behind the message that it read
+    bool of_rmw;  // then it stands right behind the message that the RMW read
   };
   struct List {
     std::uint8_t length;
     std::uint8_t message[max_list];
   };
   struct ThreadViews {
-    View now;      // what it may read
+    View now;      // what the thread may read
     View fetched;  // what an acquire fence would add
-    View fenced;   // what it had at its last release fence
+    View fenced;   // what the thread had at its last release fence
   };
-  // The part of a snapshot that is always copied; the messages follow as far as they are used.
+  // What snapshots copy whole; the messages follow, as many as are in use.
   struct Fixed {
     std::array<ThreadViews, max_threads> threads;
     View fence;   // where seq_cst fences meet
-    View unseen;  // the last `init` of each location: whoever touches it afterwards must know of that
+    View unseen;  // the last `init` of each location: a thread that uses the location later must have seen it
     std::array<List, max_locations> lists;
     std::uint8_t messages;
   };
 
   enum class Effect : std::uint8_t { none, read, write, modify, miss, give_up };
   template <class F>
-  void each_outcome(unsigned t, F&& visit);  // visit(effect, position) -> whether to go on
+  void each_outcome(unsigned t, F&& visit);  // visit(effect, position) returns whether to go on
 
   unsigned location(const Operation& op);
   Message& message(unsigned location, unsigned position) { return messages_[fixed_.lists[location].message[position]]; }
@@ -84,11 +89,11 @@ class WeakMemory {
   void insert(unsigned t, unsigned location, unsigned position, std::uint64_t value, bool release,
               const Message* carried);
   void fence(unsigned t, std::memory_order order);
-  void access(unsigned t);
-  void touch(unsigned t, const Operation& op, std::string otherwise);
+  void access(unsigned t, const Operation& op);
+  void touch(unsigned t, const Operation& op, std::string race);  // `race`: what to report if it is one
 
   World& world_;
-  std::vector<std::uint8_t> location_of_;  // arena offset / 4 -> 1 + location; the same for the whole exploration
+  std::vector<std::uint8_t> location_of_;  // 1 + location, by arena offset / 4; it stays for the whole exploration
   std::uint8_t locations_known_ = 0;
   bool fences_ = false;
   bool saw_fence_ = false;

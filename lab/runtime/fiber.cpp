@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/fiber.hpp"
+#include "runtime/fiber.hpp"
 
 #include <cstring>
 
@@ -19,14 +19,14 @@ asm(".text\n"
     "  movq %rsi, %rsp\n"
     "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
     "  ret\n"
-    // The first switch to a fiber lands here, with the entry in rbx and its argument in r12.
+    // The first switch to a fiber arrives here, with the entry in rbx and its argument in r12.
     SYMBOL("fairlock_start") ":\n"
     "  movq %r12, %rdi\n"
     "  call *%rbx\n"
     "  ud2\n");
 extern "C" void fairlock_start();
 
-namespace fairlock::check {
+namespace fairlock::runtime {
 
 void* Fiber::prepare(void (*entry)(void*), void* argument) {
   void* frame[] = {nullptr, nullptr, nullptr, argument, reinterpret_cast<void*>(entry), nullptr,
@@ -37,7 +37,7 @@ void* Fiber::prepare(void (*entry)(void*), void* argument) {
   return sp;
 }
 
-}  // namespace fairlock::check
+}  // namespace fairlock::runtime
 
 #elif defined(__aarch64__)
 
@@ -60,7 +60,7 @@ asm(".text\n"
     "  brk #1\n");
 extern "C" void fairlock_start();
 
-namespace fairlock::check {
+namespace fairlock::runtime {
 
 void* Fiber::prepare(void (*entry)(void*), void* argument) {
   void* frame[20] = {reinterpret_cast<void*>(entry), argument};
@@ -70,8 +70,8 @@ void* Fiber::prepare(void (*entry)(void*), void* argument) {
   return sp;
 }
 
-}  // namespace fairlock::check
+}  // namespace fairlock::runtime
 
 #else
-#error "fairlock's checker switches stacks itself, and knows x86-64 and aarch64 only"
+#error "the lab of fairlock switches stacks in assembly: it supports x86-64 and aarch64"
 #endif

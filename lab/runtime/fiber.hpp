@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fibers: a stack each, and a switch between them that leaves all of a fiber's state on its stack, so that copying the
-// live part of the stack away and back again rewinds the fiber.
+// Fiber: a stack, and a switch to another stack. A switch saves all registers on the stack that it leaves, so a copy of
+// the live part of a stack is a copy of the fiber: to write the copy back rewinds the fiber.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
-namespace fairlock::check {
+namespace fairlock::runtime {
 
+// Saves the stack pointer of the caller in `save_sp`, and continues where `load_sp` was saved.
 extern "C" void fairlock_switch(void** save_sp, void* load_sp);
 
 class Fiber {
@@ -17,7 +18,7 @@ class Fiber {
 
   Fiber() : stack_(new (std::align_val_t{64}) std::byte[stack_size]{}) {}
 
-  // A stack pointer from which a switch starts entry(argument); entry must never return.
+  // Returns a stack pointer: a switch to it starts entry(argument). The entry must never return.
   void* prepare(void (*entry)(void*), void* argument);
 
   std::byte* top() const { return stack_.get() + stack_size; }
@@ -30,4 +31,4 @@ class Fiber {
   std::unique_ptr<std::byte[], Free> stack_;
 };
 
-}  // namespace fairlock::check
+}  // namespace fairlock::runtime

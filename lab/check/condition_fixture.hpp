@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios of a condition, over a lock of the catalogue.
+// ConditionFixture: the memory and the threads of each scenario of a condition, over a lock of the catalogue.
 //
-//   notify           half of the threads put tokens, each with a notify_one after they let go of the lock; the others take them
-//   notify-all       the first thread opens a round and notifies all; the others wait for the round
-//   notify-timed     the first thread puts tokens, the last takes them, and those in between may give up: they take none, but pass
-//                    on a notification that they got
-//   notify-destroy   as notify-all; the condition is destroyed as soon as all waiters are notified
-//
-// A lost or stolen notification is a deadlock. Beside that: a notification goes to the longest waiter, and to nobody
-// who began to wait after it.
+// A lost or stolen notification is a deadlock. The fixture checks the rest: a notification goes to the longest waiter,
+// and not to a thread that began to wait after it.
 #pragma once
+
+#include <cstdint>
+#include <new>
 
 #include <fairlock/condition.hpp>
 
+#include "check/checked.hpp"
+#include "check/domain_state.hpp"
 #include "check/scenario.hpp"
 
 namespace fairlock::check {
 
 template <class P, class L>
 struct ConditionFixture {
-  // The lock, telling the world who stands where.
+  // The lock, which reports to the world what threads do with it.
   struct alignas(32) Lock {
     using Episode = typename L::Episode;
     static constexpr Properties properties = L::properties;
@@ -36,21 +35,21 @@ struct ConditionFixture {
       World::current().releasing(0);
       lock.release(episode);
       World::current().released();
-      World::current().acquiring(condition_number);  // waits for a notification, if anything
+      World::current().acquiring(condition_number);  // the thread may wait for a notification
     }
     bool locked() const { return lock.locked(); }
   };
 
   static constexpr unsigned condition_number = 1, most_waits = 12;
-  static constexpr std::uint64_t all = 100;  // so much counts a notify_all
+  static constexpr std::uint64_t all = 100;  // what a notify_all adds to the count of notifications
 
   Lock lock;
   alignas(32) Condition<P> condition;
   alignas(32) CheckedMemory::plain<std::uint64_t> tokens;
   CheckedMemory::tally<std::uint64_t> waiting, gone;
   CheckedMemory::tally<std::uint64_t> begun, ended;  // notifications
-  CheckedMemory::tally<std::uint64_t> waits;         // that began
-  // Of each: how many notifications had begun when it was notified; 0: not yet.
+  CheckedMemory::tally<std::uint64_t> waits;         // that have begun
+  // For each wait: how many notifications had begun when it was notified; 0: not yet.
   CheckedMemory::tally<std::uint64_t> notified[most_waits];
 
   static ConditionFixture& at(void* memory) { return *static_cast<ConditionFixture*>(memory); }
@@ -59,24 +58,24 @@ struct ConditionFixture {
     new (memory) ConditionFixture;
     supply_domain();
   }
-  static void visit(const void* memory, World& world) {
+  static void name_words(const void* memory, Names& names) {
     const auto& self = *static_cast<const ConditionFixture*>(memory);
-    register_fields(world, self.lock.lock, "");
-    register_fields(world, self.condition, "condition");
-    register_fields(world, CheckedMemory::domain(), "");
+    name_fields(names, self.lock.lock, "");
+    name_fields(names, self.condition, "condition");
+    name_fields(names, CheckedMemory::domain(), "");
   }
   static bool in_use(const void* memory) {
     const auto& self = *static_cast<const ConditionFixture*>(memory);
     return domain_in_use() || self.lock.locked() || self.condition.waited_for();
   }
 
-  // --- what every scenario does; not inlined, so that they leave nothing on the stack ---
+  // --- steps of the scenarios; not inlined, so that they leave nothing on the stack ---
 
   template <Until U>
   [[gnu::noinline]] bool wait(typename L::Episode& episode, const U& until) {
     const std::uint64_t number = waits, ended_before = ended;
     if (number == most_waits)
-      World::current().stop(Property::promise, "the scenario waits more often than the checker has room for");
+      World::current().stop(Property::promise, "the scenario waits more often than the checker has space for");
     waits = number + 1;
     World::current().acquiring(condition_number);
     const bool in_time = condition.wait_until(lock, episode, until);
@@ -171,7 +170,7 @@ struct ConditionFixture {
       tokens = 1;
       lock.release(episode);
       notify(all);
-      if (!all_wait) World::current().destroyed(condition_number);  // whoever comes later sees that it need not wait
+      if (!all_wait) World::current().destroyed(condition_number);  // later threads see that they need not wait
       return;
     }
     if (tokens == 0) {
@@ -188,11 +187,11 @@ struct ConditionFixture {
   static Program program(Scenario scenario, std::uint32_t, const DomainOptions&) {
     Program p;
     p.construct = &construct;
-    p.visit = &visit;
+    p.name_fields = &name_words;
     p.locked = &in_use;
     p.fixture_size = sizeof(ConditionFixture);
     static_assert(sizeof(Condition<P>) <= sizeof(Lock));
-    p.lock_size = sizeof(Lock);  // the condition is the second lock, to the world
+    p.lock_size = sizeof(Lock);  // to the world, the condition is the second lock
     p.locks = 2;
     p.waits_for_deadlines = true;
     switch (scenario) {
