@@ -13,11 +13,11 @@ from program_support import BENCH, WINDOW, looks_measured, metrics, needs_leveld
 
 
 def test_throw_counts_the_mutexes_of_the_run_time_library() -> None:
-    found = metrics("throw", *WINDOW)
-    looks_measured(found)
-    assert isinstance(found["mutexes_per_episode"], int | float)
-    assert found["decidable"] == (found["mutexes_per_episode"] > 0)
-    assert found["decidable"] or "no mutex" in found["reason"]
+    sample = metrics("throw", *WINDOW)
+    looks_measured(sample)
+    assert isinstance(sample["mutexes_per_episode"], int | float)
+    assert sample["decidable"] == (sample["mutexes_per_episode"] > 0)
+    assert sample["decidable"] or "no mutex" in sample["reason"]
 
 
 def test_throw_with_registered_frames_takes_at_least_as_many_mutexes() -> None:
@@ -28,10 +28,10 @@ def test_throw_with_registered_frames_takes_at_least_as_many_mutexes() -> None:
 
 @needs_libatomic
 def test_atomic_exchange_takes_one_mutex_and_loses_nothing() -> None:
-    found = metrics("atomic-exchange", *WINDOW)
-    looks_measured(found)
-    assert found["exclusion"] == "witnessed"  # or the program would have failed
-    assert (found["mutexes_per_episode"], found["decidable"]) == (1, True)
+    sample = metrics("atomic-exchange", *WINDOW)
+    looks_measured(sample)
+    assert sample["exclusion"] == "witnessed"  # or the program would have failed
+    assert (sample["mutexes_per_episode"], sample["decidable"]) == (1, True)
 
 
 @needs_libatomic
@@ -79,10 +79,10 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @needs_leveldb
 def test_leveldb_reads_what_was_filled(database: Path) -> None:
-    found = metrics("leveldb", "--db", database, "--entries", "2000", *WINDOW)
-    looks_measured(found)
-    assert found["mutexes_per_episode"] >= 2  # those of the database alone
-    assert found["decidable"]
+    sample = metrics("leveldb", "--db", database, "--entries", "2000", *WINDOW)
+    looks_measured(sample)
+    assert sample["mutexes_per_episode"] >= 2  # those of the database alone
+    assert sample["decidable"]
 
 
 @needs_leveldb

@@ -112,12 +112,12 @@ def test_a_report_of_results_and_of_files(tmp_path: Path) -> None:
 
     points = report_data.points_of("mutex", "maximum", locks=("twa", "pthread-mutex"), threads=(1, 2))
     measured = report_data.results(points, runs=3)
-    made = report(measured)
-    assert made.comparison is None
-    assert made.page.startswith("<!doctype html>")
-    assert made._repr_html_().startswith("<iframe")
-    assert json.loads(json.dumps(made.to_dict()))["advice"]
-    assert "**" not in str(made)
+    single = report(measured)
+    assert single.comparison is None
+    assert single.page.startswith("<!doctype html>")
+    assert single._repr_html_().startswith("<iframe")
+    assert json.loads(json.dumps(single.to_dict()))["advice"]
+    assert "**" not in str(single)
     results.save(measured, tmp_path / "a.json")
     two = report([tmp_path / "a.json", measured], out=tmp_path / "page.html", figures=tmp_path / "figures")
     assert two.comparison is not None

@@ -28,38 +28,45 @@ needs_preload = pytest.mark.skipif(not there, reason="no locks to preload in thi
 def test_locks_of_the_run_time(tmp_path: Path) -> None:
     words = ("throw", "--config", "registered-frames", "--seconds", "0.1")
     with_locks = samples(tmp_path, *words, locks="twa,hapax-vw,fair")
-    assert [one["preloaded"] for one in with_locks].count(None) == 1  # the sample with glibc's lock, which is added
-    for one in with_locks:
-        looks_measured(one)
+    assert [sample["preloaded"] for sample in with_locks].count(
+        None
+    ) == 1  # the sample with glibc's lock, which is added
+    for sample in with_locks:
+        looks_measured(sample)
     # Mutexes are counted without the preloaded lock, so the number is the same for all.
-    assert len({one["mutexes_per_episode"] for one in with_locks}) == 1
+    assert len({sample["mutexes_per_episode"] for sample in with_locks}) == 1
 
 
 @needs_preload
 @needs_libatomic
 def test_every_lock_that_can_be_preloaded_excludes(tmp_path: Path) -> None:
     words = ("atomic-exchange", "--seconds", "0.05", "--set", "non-critical=0")
-    found = samples(tmp_path, *words, locks="all")
-    assert {one["preloaded"]["lock"] for one in found if one["preloaded"]} >= {"fair", "ticket", "twa", "hapax-vw"}
-    assert all(one["exclusion"] == "witnessed" for one in found)
+    measured = samples(tmp_path, *words, locks="all")
+    assert {sample["preloaded"]["lock"] for sample in measured if sample["preloaded"]} >= {
+        "fair",
+        "ticket",
+        "twa",
+        "hapax-vw",
+    }
+    assert all(sample["exclusion"] == "witnessed" for sample in measured)
 
 
 @needs_preload
 @needs_leveldb
 def test_locks_of_leveldb(tmp_path: Path) -> None:
     words = ("leveldb", "--seconds", "0.1", "--set", "entries=2000", "--waiting", "spin", "--no-references")
-    (found,) = samples(tmp_path, *words, locks="twa")
-    assert found["preloaded"] == {"lock": "twa", "waiting": "spin"}
-    looks_measured(found)
+    (sample,) = samples(tmp_path, *words, locks="twa")
+    assert sample["preloaded"] == {"lock": "twa", "waiting": "spin"}
+    looks_measured(sample)
 
 
 @needs_preload
 @needs_rocksdb
 def test_locks_of_rocksdb(tmp_path: Path) -> None:
     words = ("rocksdb", "--seconds", "1", "--set", "entries=2000", "--no-references")
-    (found,) = samples(tmp_path, *words, locks="hapax-vw")
-    assert found["preloaded"]["lock"] == "hapax-vw"
-    assert found["throughput"] > 0
+    (sample,) = samples(tmp_path, *words, locks="hapax-vw")
+    assert sample["preloaded"]["lock"] == "hapax-vw"
+    assert sample["throughput"] > 0
 
 
 def inside(family: str, lock: str, waiting: str | None) -> results.Plan:
@@ -131,5 +138,5 @@ def test_without_preloadable_locks_only_glibc_is_measured(monkeypatch: pytest.Mo
     monkeypatch.setattr(paths, "preload_dir", nowhere)
     points = plan.points_of("throw", WORKLOADS["throw"], plan.Selection(threads=(1,)), roster())
     assert {point.lock for point in points} == {"pthread-mutex"}
-    chosen = plan.make("throw", [(one, 1) for one in points], seed=1, warm_up=0.0)
+    chosen = plan.make("throw", [(point, 1) for point in points], seed=1, warm_up=0.0)
     assert "make build" in harness.begin(chosen, [], roster()).missing["preload"]

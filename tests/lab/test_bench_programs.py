@@ -10,22 +10,22 @@ from program_support import bench, looks_measured, needs_leveldb, needs_libatomi
 
 
 def test_bench_throw(tmp_path: Path) -> None:
-    found = samples(tmp_path, "throw", "--seconds", "0.1")
-    assert len(found) == 2  # both configs
-    for one in found:
-        looks_measured(one)
+    measured = samples(tmp_path, "throw", "--seconds", "0.1")
+    assert len(measured) == 2  # both configs
+    for sample in measured:
+        looks_measured(sample)
 
 
 @needs_libatomic
 def test_bench_atomic_exchange(tmp_path: Path) -> None:
-    (found,) = samples(tmp_path, "atomic-exchange", "--seconds", "0.1")
-    looks_measured(found)
+    (sample,) = samples(tmp_path, "atomic-exchange", "--seconds", "0.1")
+    looks_measured(sample)
 
 
 @needs_leveldb
 def test_bench_leveldb(tmp_path: Path) -> None:
-    (found,) = samples(tmp_path, "leveldb", "--seconds", "0.1", "--set", "entries=2000")
-    looks_measured(found)
+    (sample,) = samples(tmp_path, "leveldb", "--seconds", "0.1", "--set", "entries=2000")
+    looks_measured(sample)
 
 
 @needs_leveldb
@@ -43,7 +43,7 @@ def test_bench_rocksdb(tmp_path: Path) -> None:
     configs = ("--config", "readwhilewriting,from-empty")
     full, empty = sorted(
         samples(tmp_path, "rocksdb", *configs, "--seconds", "1", "--set", "entries=20000"),
-        key=lambda one: "use_existing_db" not in one["program"],
+        key=lambda sample: "use_existing_db" not in sample["program"],
     )
     assert full["found"] == 1
     assert full["elapsed"] >= 1

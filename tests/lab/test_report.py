@@ -193,25 +193,25 @@ def test_a_regression_is_reported_where_it_is() -> None:
     def slower(point: Point) -> float:
         return report_data.throughput(point) * (0.85 if point.lock == "twa" and point.threads == 4 else 1)
 
-    found = compared(slower)
-    (change,) = [change for change in found.changes if change.verdict != compare.NOISE]
+    comparison = compared(slower)
+    (change,) = [change for change in comparison.changes if change.verdict != compare.NOISE]
     assert (change.point.lock, change.point.threads, change.verdict) == ("twa", 4, "slower")
     assert change.by.low < 0.85 < change.by.high < 1
-    assert "1 slower" in found.words
-    assert re.search(r"^slower +mutex maximum, 4 threads +twa +throughput", compare.show(found), re.MULTILINE)
+    assert "1 slower" in comparison.words
+    assert re.search(r"^slower +mutex maximum, 4 threads +twa +throughput", compare.show(comparison), re.MULTILINE)
 
 
 @pytest.mark.parametrize("runs", [3, 5, 11])
 def test_noise_is_no_regression(runs: int) -> None:
-    found = compared(report_data.throughput, runs=runs, noise=0.1)
-    assert {change.verdict for change in found.changes} == {compare.NOISE}
-    assert found.words == "Nothing changed beyond the noise."
+    comparison = compared(report_data.throughput, runs=runs, noise=0.1)
+    assert {change.verdict for change in comparison.changes} == {compare.NOISE}
+    assert comparison.words == "Nothing changed beyond the noise."
 
 
 def test_two_runs_cannot_tell() -> None:
-    found = compared(lambda point: report_data.throughput(point) / 2, runs=2)
-    assert {change.verdict for change in found.changes} == {compare.UNKNOWN}
-    assert "at least 3 runs" in found.words
+    comparison = compared(lambda point: report_data.throughput(point) / 2, runs=2)
+    assert {change.verdict for change in comparison.changes} == {compare.UNKNOWN}
+    assert "at least 3 runs" in comparison.words
 
 
 def test_less_fairness_is_reported() -> None:
@@ -219,8 +219,8 @@ def test_less_fairness_is_reported() -> None:
         if point.lock == "hapax" and point.threads == 8:
             metrics["fairness"] *= 0.5
 
-    found = compared(report_data.throughput, change=unfair)
-    (change,) = [change for change in found.changes if change.verdict != compare.NOISE]
+    comparison = compared(report_data.throughput, change=unfair)
+    (change,) = [change for change in comparison.changes if change.verdict != compare.NOISE]
     assert (change.point.lock, change.measure, change.verdict) == ("hapax", "fairness", "less fair")
 
 
@@ -228,18 +228,18 @@ def test_less_time_is_faster() -> None:
     points = report_data.points_of("uncontended", "uncontended", locks=LOCKS, threads=(1,))
     old = report_data.results(points)
     new = report_data.results(points, seed=2, change=lambda _, metrics, __: metrics.update(ns=metrics["ns"] / 2))
-    found = compare.compare(source(old), source(new))
-    assert {change.verdict for change in found.changes} == {"faster"}
+    comparison = compare.compare(source(old), source(new))
+    assert {change.verdict for change in comparison.changes} == {"faster"}
 
 
 def test_a_comparison_names_a_different_machine() -> None:
     points, shape = contended(twa=2e6, pthread_mutex=1e6)
     old = report_data.results(points, shape=shape)
     new = report_data.results(points, shape=lambda point: 0.7 * shape(point), runs=4, machine={"cpu": "Another 1"})
-    found = compare.compare(source(old), source(new))
-    assert "machine: cpu Imaginary 9000 at 3 GHz, then Another 1" in found.differences
-    assert "plan: runs 5, then 4" in found.differences
-    assert "the machine or the compiler may be the reason" in found.words  # pthread-mutex is slower too
+    comparison = compare.compare(source(old), source(new))
+    assert "machine: cpu Imaginary 9000 at 3 GHz, then Another 1" in comparison.differences
+    assert "plan: runs 5, then 4" in comparison.differences
+    assert "the machine or the compiler may be the reason" in comparison.words  # pthread-mutex is slower too
 
 
 def test_intervals_are_the_same_every_time_and_hold() -> None:

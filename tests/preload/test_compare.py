@@ -243,7 +243,7 @@ def test_a_lock_that_is_silently_not_loaded_is_no_sample(tmp_path: Path, monkeyp
     source.write_text("#include <unistd.h>\nint main(void) { return (int)sleep(2); }\n")
     if compiler is None or processes.run([compiler, "-static", "-o", static, source]).returncode != 0:
         pytest.skip("no compiler that makes static programs")
-    monkeypatch.setattr(programs, "LONG_ENOUGH", 0.2)
+    monkeypatch.setattr(programs, "STATIC_AFTER", 0.2)
     with pytest.raises(SampleError, match=programs.NOT_LOADED):
         compare_program.run(point(str(static)))
 
@@ -269,8 +269,8 @@ def test_glibcs_lock_is_not_another_that_was_preloaded_already(monkeypatch: pyte
         (["--lock=twa,fair", "--measure=(x{99999999999})"], "--measure (x{99999999999}): "),
         (["--lock=twa", "--repeat=0"], "--repeat 0"),
         (["--lock=twa", "--repeat=1001"], "--repeat: choose at most 1000, not 1001"),
-        (["--lock=twa,fair", "--timeout=-1"], "--timeout: seconds"),
-        (["--lock=twa,fair", "--measure=n=[0-9]+"], "needs one group, (...), around the number, and has 0"),
+        (["--lock=twa,fair", "--timeout=-1"], "--timeout: choose at most"),
+        (["--lock=twa,fair", "--measure=n=[0-9]+"], "put one group, (...), around the number; the pattern has 0"),
         (["--lock=twa,fair", "--measure=n=("], "--measure n=(: "),
         (["--lock=twa,fair", "--json=none/r.json"], "there is no folder"),
         (["--lock=twa,fair", "--json=r.json", "--report=r.json"], "the results are there"),
@@ -323,7 +323,7 @@ def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate()
     assert process.returncode == 130
-    assert "go on with: fairlock bench --resume r.json" in errors
+    assert "continue with: fairlock bench --resume r.json" in errors
     raw = json.loads(file.read_text())
     done = len(raw["samples"])
     assert 2 <= done < 60
@@ -354,7 +354,7 @@ def test_the_page_shows_it(run: Run, tmp_path: Path) -> None:
     words = ("--lock=twa,fair", "--repeat=4", "--report=r.html", "--measure=done: (.*)")
     measured(run, tmp_path, *words, "--", "sh", "-c", text)
     text = (tmp_path / "r.html").read_text()
-    assert "For sh, take <b>fair</b>: " in text
+    assert "For sh, use <b>fair</b>: " in text
     assert "times that under pthread-mutex" in text
     for word in ("Score", "Wall time", "Voluntary switches", "with its own threads"):
         assert word in text

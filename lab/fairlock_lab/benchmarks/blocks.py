@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results in words and tables, from which both plain text and HTML for a notebook are made."""
+"""Results in words and tables, which become plain text, or HTML for a notebook."""
 
 from __future__ import annotations
 

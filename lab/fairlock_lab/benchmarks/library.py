@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Benchmarks as functions: whatever ``fairlock bench`` measures, these measure too.
+"""The functions behind ``fairlock bench``.
 
 >>> results = bench("mutex", config="maximum", locks=["twa", "mcs"], threads=[1, 2])
 >>> print(results)

@@ -75,7 +75,7 @@ class Row:
     windowed: bool = False  # `--seconds` sets the window
 
     def points(self, workload: str, seconds: float | None) -> list[Point]:
-        """Return the point of our type, and that of theirs."""
+        """Return the point of our type, and that of threading's."""
         window = seconds if seconds is not None and self.windowed else self.seconds
         locks = [self.ours, *([self.theirs] if self.theirs else [])]
         return [

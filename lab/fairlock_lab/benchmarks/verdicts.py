@@ -59,16 +59,16 @@ def decide(claim: Claim, tables: Sequence[Table], cpus: int) -> Verdict:
     if reason := undecidable(claim, tables):
         return verdict(NOT_DECIDABLE, reason)
     evidence = [
-        (comparison, figure) for comparison in claim.comparisons if (figure := look(comparison, tables)) is not None
+        (comparison, piece) for comparison in claim.comparisons if (piece := look(comparison, tables)) is not None
     ]
     if not evidence:
         return verdict(NOT_DECIDABLE, f"not measured: {claim.command(cpus)}")
-    measured = "; ".join(show(comparison, found.figure) for comparison, found in evidence)
-    doubts = {comparison: undecided(comparison, found) for comparison, found in evidence}
+    measured = "; ".join(show(comparison, piece.figure) for comparison, piece in evidence)
+    doubts = {comparison: undecided(comparison, piece) for comparison, piece in evidence}
     broken = [
         comparison
-        for comparison, found in evidence
-        if not doubts[comparison] and not comparison.holds(found.figure.median)
+        for comparison, piece in evidence
+        if not doubts[comparison] and not comparison.holds(piece.figure.median)
     ]
     if broken:
         return verdict(NOT_REPRODUCED, f"expected {'; '.join(map(expected, broken))}", measured)

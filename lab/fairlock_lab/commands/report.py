@@ -23,10 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    made = library.report(args.results, out=args.out, figures=args.figures)
-    if made.comparison is not None:
-        print(made)
+    report = library.report(args.results, out=args.out, figures=args.figures)
+    if report.comparison is not None:
+        print(report)
     elif len(args.results) == 2:
         print("no comparison: the two files have no point in common", file=sys.stderr)
-    print(library.summary(made, args.out, args.figures))
+    print(library.summary(report, args.out, args.figures))
     return 0

@@ -198,11 +198,11 @@ def differences(old: Source, new: Source) -> Iterator[str]:
         older = before.get(key(point))
         if older is not None:
             where = f"{point.workload} {point.config}"
-            found = [*unequal(where, dict(older.options), dict(point.options))]
+            differing = [*unequal(where, dict(older.options), dict(point.options))]
             if old.results.plan.seconds == new.results.plan.seconds:
-                found += unequal(where, {"seconds": older.seconds}, {"seconds": point.seconds})
-            yield from (difference for difference in found if difference not in seen)
-            seen.update(found)
+                differing += unequal(where, {"seconds": older.seconds}, {"seconds": point.seconds})
+            yield from (difference for difference in differing if difference not in seen)
+            seen.update(differing)
     if new.results.created < old.results.created:
         yield f"{new.path.name} is older than {old.path.name}: is the order right?"
 

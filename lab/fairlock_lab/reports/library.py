@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports as a function: whatever ``fairlock report`` makes, ``report`` makes too.
+"""The function behind ``fairlock report``.
 
->>> made = report(results, out="report.html")
->>> made = report(["old.json", "new.json"], figures="figures")
->>> print(made)
+>>> report(results, out="report.html")
+>>> print(report(["old.json", "new.json"], figures="figures"))
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ class MissingError(UsageError, ImportError):
 
 @dataclass(frozen=True)
 class Report:
-    """A page of results. In a notebook it shows itself."""
+    """A page of results, which a notebook can display."""
 
     sources: Sequence[Source]
-    page: str  # HTML, complete in itself
+    page: str  # complete HTML
     advice: Sequence[Advice]
     comparison: compare.Comparison | None  # of two files that have points in common
     figures: Sequence[Drawing]
@@ -97,12 +96,13 @@ def report(
     file cannot be read or written, or has no samples.
     """
     draw = drawing_library()
-    given = [results] if isinstance(results, BenchResults | str | Path) else list(results)
-    paths = [Path(one) for one in given if not isinstance(one, BenchResults)]
+    items = [results] if isinstance(results, BenchResults | str | Path) else list(results)
+    paths = [Path(item) for item in items if not isinstance(item, BenchResults)]
     if out is not None:
         check_page(Path(out), *paths)
     sources = [
-        Source(Path("results.json"), one) if isinstance(one, BenchResults) else Source.read(Path(one)) for one in given
+        Source(Path("results.json"), item) if isinstance(item, BenchResults) else Source.read(Path(item))
+        for item in items
     ]
     if not sources:
         raise UsageError("there are no results to report: name at least one file")
@@ -114,12 +114,12 @@ def report(
     libraries = str(draw.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
     every = [figure for _, sheet in sheets for figure in sheet]
     every += changes.drawings(comparison) if comparison is not None else []
-    made = Report(sources, page(sources, sheets, libraries, comparison), list(advice(groups)), comparison, every)
+    result = Report(sources, page(sources, sheets, libraries, comparison), list(advice(groups)), comparison, every)
     if out is not None:
-        made.save(Path(out))
+        result.save(Path(out))
     if figures is not None:
-        made.save_figures(Path(figures))
-    return made
+        result.save_figures(Path(figures))
+    return result
 
 
 def drawing_library() -> Any:
@@ -130,6 +130,6 @@ def drawing_library() -> Any:
         raise MissingError("the report needs vl-convert-python: pip install 'fairlock[lab]'") from error
 
 
-def summary(made: Report, out: Path, figures: Path | None = None) -> str:
+def summary(report: Report, out: Path, figures: Path | None = None) -> str:
     """Return where the page is, and how many figures it has."""
-    return f"{out}: {counted(len(made.figures), 'figure')}" + (f", also in {figures}" if figures is not None else "")
+    return f"{out}: {counted(len(report.figures), 'figure')}" + (f", also in {figures}" if figures is not None else "")

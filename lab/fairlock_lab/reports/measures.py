@@ -61,8 +61,8 @@ class Measure:
 
 
 MEASURES = {
-    one.name: one
-    for one in (
+    measure.name: measure
+    for measure in (
         Measure("throughput", "Throughput", "episodes per second", "si", "paper"),
         Measure("phases", "Phases", "phases per second", "si", "paper"),
         Measure("ns", "Uncontended", "nanoseconds for an acquire and its release", "ns", "zero"),
