@@ -64,7 +64,7 @@ def test_a_lock_that_leaves_processors_idle_with_work_outside_is_not_advised() -
     text = crowd_advice(USUAL, twa)
     assert "use **pthread-mutex**: no other lock is both fair and fast enough with work outside the lock" in text
     assert "its slowest thread got only 0.10 of the fastest one's turns" in text
-    assert "twa: it has the throughput of pthread-mutex 2.00 times where the lock is saturated, but 0.10 times" in text
+    assert "twa: 2.00 times the throughput of pthread-mutex where the lock is saturated, but 0.10 times" in text
 
 
 def test_a_lock_that_is_slow_with_work_outside_in_another_place_is_not_advised() -> None:

@@ -78,7 +78,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @needs_leveldb
-def test_leveldb_reads_what_was_filled(database: Path) -> None:
+def test_leveldb_reads_a_filled_database(database: Path) -> None:
     sample = metrics("leveldb", "--db", database, "--entries", "2000", *WINDOW)
     looks_measured(sample)
     assert sample["mutexes_per_episode"] >= 2  # those of the database alone

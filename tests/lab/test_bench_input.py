@@ -93,7 +93,7 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     assert not list(tmp_path.iterdir())
 
 
-def test_what_the_native_program_refuses_is_one_line(bench: Bench, tmp_path: Path) -> None:
+def test_an_error_of_the_native_program_is_one_line(bench: Bench, tmp_path: Path) -> None:
     done = bench("semaphore", *QUICK, "--locks=twa-semaphore", "--set=permits=2000000", "--json=r.json")
     assert done.returncode == 2
     assert "permits" in done.stderr.splitlines()[-1]

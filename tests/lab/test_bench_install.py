@@ -109,7 +109,7 @@ def test_the_table_of_made_up_results() -> None:
     assert f"{len(ordinary_programs.ROWS) - 1} of {len(ordinary_programs.ROWS)} targets met" in text
 
 
-def test_the_table_says_what_other_work_disturbed() -> None:
+def test_the_table_marks_disturbed_rows() -> None:
     def change(point: Point, metrics: dict[str, Any], run: int) -> None:
         metrics["other_work"] = 0.5 if point.config == "barrier" or (point.config == "logging" and run == 0) else 0.0
 

@@ -90,7 +90,7 @@ def test_locks_that_take_fewer_threads_are_left_out_unless_named() -> None:
         plan.points_of("mutex", WORKLOADS["mutex"], named, ROSTER)
 
 
-def test_locks_have_one_permit_and_are_left_out_where_there_are_more(bench: Bench, tmp_path: Path) -> None:
+def test_locks_are_left_out_if_there_are_several_permits(bench: Bench, tmp_path: Path) -> None:
     several = ["uncontended", "--seconds=0.02", "--runs=1", "--waiting=spin", "--set=permits=4"]
     succeed(bench(*several, "--locks=fair-semaphore", "--json=r.json"))
     measured = {point.lock for point in results.load(tmp_path / "r.json").plan.points}

@@ -75,7 +75,7 @@ def test_work_outside_is_measured_where_it_says_something_about_the_lock() -> No
 
 
 def table_lines(points: list[Point], version: str, **more: Any) -> list[str]:
-    """Return the lines of a table of chosen-up results."""
+    """Return the lines of a table of made-up results."""
     measured = report_data.results(points, noise=0.0, machine={"python": version}, **more)
     return to_text(python_types.PYTHON.blocks(measured)).splitlines()
 

@@ -41,7 +41,7 @@ def interrupted(tmp_path: Path, *arguments: str, by: signal.Signals = signal.SIG
     return process.returncode, errors
 
 
-def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(bench: Bench, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_samples_and_resume_takes_the_others(bench: Bench, tmp_path: Path) -> None:
     status, errors = interrupted(tmp_path, "--json=r.json")
     assert status == 130
     kept = results.load(tmp_path / "r.json")
@@ -72,7 +72,7 @@ def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(bench: Bench, tmp_path: Pa
     assert (tmp_path / "r.json").read_text() == before
 
 
-def test_ctrl_c_without_a_file_makes_one(tmp_path: Path) -> None:
+def test_ctrl_c_without_a_file_writes_one(tmp_path: Path) -> None:
     status, errors = interrupted(tmp_path)
     assert status == 130
     (path,) = tmp_path.iterdir()

@@ -210,7 +210,7 @@ def test_the_page_needs_no_network_and_draws_every_figure(page: browser.Page, re
     assert page.evaluate("document.querySelectorAll('.plot[aria-label]').length") > 5
 
 
-def test_hovering_shows_what_a_point_is(page: browser.Page) -> None:
+def test_hovering_shows_the_numbers_of_a_point(page: browser.Page) -> None:
     point = "document.querySelector('#mutex-maximum figure.main .mark-symbol path[aria-label]')"
     page.evaluate(f"{point}.scrollIntoView({{block: 'center'}})")
     place = page.evaluate(

@@ -44,7 +44,7 @@ def test_disturbed_runs_do_not_count_unless_there_are_no_others() -> None:
     assert nothing_else.disturbed(0)
 
 
-def test_a_run_that_only_one_point_has_is_no_pair() -> None:
+def test_a_run_that_only_one_point_has_gives_no_ratio() -> None:
     table = Table(measured([(point("twa"), rates(20, 2)), (point("mcs"), rates(10))]))
     assert table.ratio(0, 1, "throughput") == Figure(2.0, 2.0, 2.0, 1)
 
@@ -137,7 +137,9 @@ def edited(file: Path, change: Callable[[dict[str, Any]], object]) -> Path:
         (lambda raw: raw.update(samples=[1]), "damaged: 'samples' of the file has an element that is not an object"),
     ],
 )
-def test_files_of_another_kind(file: Path, change: Callable[[dict[str, Any]], object], complaint: str) -> None:
+def test_files_that_cannot_be_read_name_the_reason(
+    file: Path, change: Callable[[dict[str, Any]], object], complaint: str
+) -> None:
     with pytest.raises(UsageError) as caught:
         results.load(edited(file, change))
     assert complaint in str(caught.value)
