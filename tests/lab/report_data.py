@@ -18,9 +18,10 @@ from fairlock_lab.benchmarks.plan import make
 from fairlock_lab.benchmarks.results import BenchResults, Point, Sample, save
 from fairlock_lab.benchmarks.workloads import WORKLOADS
 
+CPUS = 4
 MACHINE = {
     "cpu": "Imaginary 9000 at 3 GHz",
-    "cpus": 4,
+    "cpus": CPUS,
     "kernel": "Linux 6.1.0",
     "governor": "unknown",
     "compiler": "GCC 12.2.0",
@@ -49,7 +50,7 @@ def throughput(point: Point) -> float:
     speed *= 0.4
     if lock in GLOBAL:
         speed /= 1 + 0.12 * point.threads
-    if point.threads > MACHINE["cpus"] and lock not in BARGING and not lock.startswith(("fair", "capacitor")):  # type: ignore[operator]
+    if point.threads > CPUS and lock not in BARGING and not lock.startswith(("fair", "capacitor")):
         speed /= 20
     if slots:
         speed *= 0.6 + 0.08 * math.log2(int(slots) + 1)
@@ -101,8 +102,8 @@ def metrics(point: Point, expected: float, noise: float, dice: random.Random) ->
         "handover": histogram(180 * base(point.lock), 0.5, dice) if handed else None,
         "migrations": min(1, 0.2 + fair * 0.7) if point.options.get("migrations") else None,
         "context_switches": 12,
-        "cpu_seconds": point.seconds * min(point.threads, 4),
-        "processors": float(min(point.threads, 4)),
+        "cpu_seconds": point.seconds * min(point.threads, CPUS),
+        "processors": float(min(point.threads, CPUS)),
         "other_work": abs(dice.gauss(0, 0.01)),
         "perf": {"unavailable": "perf_event_open: Permission denied"},
     }
@@ -160,7 +161,7 @@ def results(
         values = metrics(point, shape(point), noise, dice)
         if change is not None:
             change(point, values, run)
-        samples.append(Sample(number, run, seed + run, float(at), point.threads > int(str(MACHINE["cpus"])), values))
+        samples.append(Sample(number, run, seed + run, float(at), point.threads > CPUS, values))
     names = dict.fromkeys(point.lock for point in points)
     subjects = [{"name": name, "kind": kind_of(name), "order": None, "policies": [], "forms": []} for name in names]
     return BenchResults(

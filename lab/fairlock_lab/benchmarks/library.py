@@ -11,7 +11,7 @@ cannot be taken raises ``FailedRunError``, which has the samples before it. Ctrl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fairlock_lab.benchmarks import harness, request
@@ -34,7 +34,7 @@ def bench(
     pin: bool = False,
     hogs: int | None = None,
     seed: int | None = None,
-    options: Mapping[str, Option] | Iterable[str] | None = None,
+    options: Mapping[str, Option] | Sequence[str] | None = None,
     only: Names | None = None,
     file: str | Path | None = None,
     progress: Callback | None = None,

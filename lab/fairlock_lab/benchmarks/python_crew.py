@@ -59,7 +59,7 @@ class Window(NamedTuple):
 
 def crew(turn: str, lock: Any, threads: int, seconds: float, warm_up: float, inside: str, outside: str = "") -> Window:
     """Let threads contend for a lock, and run these sources inside and outside it."""
-    world = {
+    world: dict[str, Any] = {
         "n": 0,
         "over": False,
         "counting": False,
@@ -70,7 +70,7 @@ def crew(turn: str, lock: Any, threads: int, seconds: float, warm_up: float, ins
     exec(LOOP.format(turn=turn.strip().format(inside=inside, outside=outside)), world)
     arrived = threading.Barrier(threads + 1)
     results = [[0] for _ in range(threads)]
-    team = [threading.Thread(target=world["work"], args=(lock, own, arrived), daemon=True) for own in results]  # type: ignore[arg-type]
+    team = [threading.Thread(target=world["work"], args=(lock, own, arrived), daemon=True) for own in results]
     for thread in team:
         thread.start()
     arrived.wait()

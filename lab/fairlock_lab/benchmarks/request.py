@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +19,8 @@ from fairlock_lab.benchmarks.roster import Roster
 from fairlock_lab.benchmarks.rows import RowWorkload
 from fairlock_lab.benchmarks.workloads import WORKLOADS
 
-Names = str | Iterable[str]  # "twa,mcs", or ["twa", "mcs"]
-Counts = str | int | Iterable[int]  # "1,2", 2, or [1, 2]
+Names = str | Sequence[str]  # "twa,mcs", or ["twa", "mcs"]
+Counts = str | int | Sequence[int]  # "1,2", 2, or [1, 2]
 
 ROW_WORKLOADS: dict[str, RowWorkload] = {rows.name: rows for rows in (python_types.PYTHON, ordinary_programs.INSTALL)}
 
@@ -44,7 +44,7 @@ class Request:
     pin: bool = False
     hogs: int | None = None
     seed: int | None = None
-    options: Mapping[str, Option] | Iterable[str] | None = None
+    options: Mapping[str, Option] | Sequence[str] | None = None
     only: Names | None = None
 
     def planned(self, file: Path | None = None) -> BenchResults:
@@ -134,7 +134,7 @@ class Request:
         for name in ("config", "locks", "waiting", "threads", "seconds", "runs", "hogs", "seed", "only"):
             value = getattr(self, name)
             if value is not None:
-                several = isinstance(value, Iterable) and not isinstance(value, str)
+                several = isinstance(value, Sequence) and not isinstance(value, str)
                 line += [f"--{name}", ",".join(map(str, value)) if several else str(value)]
         for option in self.option_words():
             line += ["--set", option]
@@ -200,9 +200,11 @@ def words(names: Names | None, option: str) -> tuple[str, ...]:
 
 def thread_counts(counts: Counts | None, roster: Roster) -> tuple[int, ...]:
     most = min(machine.most_threads(), roster.most_threads)
-    given = [counts] if isinstance(counts, int) else counts
+    if isinstance(counts, int):
+        counts = [counts]
+    names = counts if counts is None or isinstance(counts, str) else [str(count) for count in counts]
     chosen = set()
-    for word in words(given if given is None or isinstance(given, str) else map(str, given), "threads"):
+    for word in words(names, "threads"):
         if not (word.isascii() and word.isdigit() and len(word) < 10 and int(word) > 0):
             raise UsageError(f"threads: choose numbers from 1 to {most}, separated by commas, not '{word}'")
         if int(word) > most:
