@@ -148,7 +148,8 @@ def test_a_figure_that_the_program_prints(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"), [("echo nothing", "matches nothing that it printed"), ("echo n=.", "matches '.', which is not")]
+    ("text", "complaint"),
+    [("echo nothing", "matches nothing that it printed"), ("echo n=.", "matches '.', which is not")],
 )
 def test_a_figure_that_is_not_there_is_a_failure(run: Run, text: str, complaint: str) -> None:
     done = run("--lock=twa,fair", "--measure=n=([0-9.]+)", "--", "sh", "-c", text)
