@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results that were never measured, but look as if they were: for the tests of the report, and to design it by.
+"""Made-up results that look as if they were measured, for the tests of the report and for its design.
 
-python tests/report_data.py results.json [--scale 1.0] [--noise 0.03] [--runs 5]
+python tests/lab/report_data.py results.json [--scale 1.0] [--noise 0.03] [--runs 5]
 """
 
 from __future__ import annotations
@@ -9,17 +9,19 @@ from __future__ import annotations
 import argparse
 import math
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from fairlock_lab.benchmarks.lock_sets import NO_LOCK, PEERS
 from fairlock_lab.benchmarks.plan import make
-from fairlock_lab.benchmarks.results import Point, Results, Sample, save
-from fairlock_lab.benchmarks.workloads import NO_LOCK, PEERS, WORKLOADS
+from fairlock_lab.benchmarks.results import BenchResults, Point, Sample, save
+from fairlock_lab.benchmarks.workloads import WORKLOADS
 
+CPUS = 4
 MACHINE = {
     "cpu": "Imaginary 9000 at 3 GHz",
-    "cpus": 4,
+    "cpus": CPUS,
     "kernel": "Linux 6.1.0",
     "governor": "unknown",
     "compiler": "GCC 12.2.0",
@@ -32,11 +34,11 @@ BARGING = ("tas", "tts", "tts-backoff", "pthread-mutex", "std-mutex", "sem_t", "
 GLOBAL = ("ticket", "tidex", "ck-ticket", "ticket-semaphore", "anderson")
 SEMAPHORES = ("sem_t", "std-semaphore")
 
-Shape = Callable[[Point], float]  # the throughput that a point should have
+Shape = Callable[[Point], float]  # returns the throughput of a point
 
 
 def base(lock: str) -> float:
-    """A number for each name, the same every time."""
+    """Return a number for each name, the same every time."""
     return 1 + 0.25 * math.sin(sum(map(ord, lock)))
 
 
@@ -48,7 +50,7 @@ def throughput(point: Point) -> float:
     speed *= 0.4
     if lock in GLOBAL:
         speed /= 1 + 0.12 * point.threads
-    if point.threads > MACHINE["cpus"] and lock not in BARGING and not lock.startswith(("fair", "capacitor")):  # type: ignore[operator]
+    if point.threads > CPUS and lock not in BARGING and not lock.startswith(("fair", "capacitor")):
         speed /= 20
     if slots:
         speed *= 0.6 + 0.08 * math.log2(int(slots) + 1)
@@ -100,8 +102,8 @@ def metrics(point: Point, expected: float, noise: float, dice: random.Random) ->
         "handover": histogram(180 * base(point.lock), 0.5, dice) if handed else None,
         "migrations": min(1, 0.2 + fair * 0.7) if point.options.get("migrations") else None,
         "context_switches": 12,
-        "cpu_seconds": point.seconds * min(point.threads, 4),
-        "processors": float(min(point.threads, 4)),
+        "cpu_seconds": point.seconds * min(point.threads, CPUS),
+        "processors": float(min(point.threads, CPUS)),
         "other_work": abs(dice.gauss(0, 0.01)),
         "perf": {"unavailable": "perf_event_open: Permission denied"},
     }
@@ -110,32 +112,32 @@ def metrics(point: Point, expected: float, noise: float, dice: random.Random) ->
 def points_of(
     workload: str, config: str, locks: Iterable[str] | None = None, threads: Iterable[int] | None = None
 ) -> list[Point]:
-    """The points that a workload has here; semaphores and references included."""
+    """Return the points of a workload, with its semaphores and references."""
     known = WORKLOADS[workload]
-    one = known.configs[config]
-    if one.subject is not None:
-        names: list[str] = [one.subject]
+    chosen = known.configs[config]
+    if chosen.subject is not None:
+        names: list[str] = [chosen.subject]
     else:
-        names = list(locks) if locks is not None else [*(one.locks or known.locks), *known.references]
+        names = list(locks) if locks is not None else [*(chosen.locks or known.locks), *known.references]
     counts = list(threads) if threads is not None else [1, 2, 4, 8, 16]
     return [
         Point(
             workload,
             config,
             name,
-            None if is_reference(name) or one.subject else waiting,
+            None if is_reference(name) or chosen.subject else waiting,
             "guard" if form == "guard" else form,
             count,
             hogs,
             known.seconds,
-            one.family,
-            one.options,
+            chosen.family,
+            chosen.options,
         )
         for hogs in known.hogs
         for count in counts
         for name in dict.fromkeys(names)
         for waiting in (known.waiting if not is_reference(name) else known.waiting[:1])
-        for form in one.forms
+        for form in chosen.forms
     ]
 
 
@@ -148,29 +150,29 @@ def results(
     shape: Shape = throughput,
     change: Callable[[Point, dict[str, Any], int], None] | None = None,
     workload: str | None = None,
-) -> Results:
-    """Return the file's content; `change` may alter each sample's metrics."""
+    machine: Mapping[str, Any] | None = None,
+) -> BenchResults:
+    """Return results of these points. `change` may alter the metrics of each sample, and `machine` its facts."""
     plan = make(workload or points[0].workload, [(point, runs) for point in points], seed=seed, warm_up=0.1)
     dice = random.Random(seed)
     samples = []
     for at, (number, run) in enumerate(plan.order):
         point = points[number]
-        found = metrics(point, shape(point), noise, dice)
+        values = metrics(point, shape(point), noise, dice)
         if change is not None:
-            change(point, found, run)
-        samples.append(Sample(number, run, seed + run, float(at), point.threads > int(str(MACHINE["cpus"])), found))
+            change(point, values, run)
+        samples.append(Sample(number, run, seed + run, float(at), point.threads > CPUS, values))
     names = dict.fromkeys(point.lock for point in points)
     subjects = [{"name": name, "kind": kind_of(name), "order": None, "policies": [], "forms": []} for name in names]
-    return Results(
+    return BenchResults(
         created="2026-11-15T18:00:00Z",
         fairlock="0.1.0",
         command=["bench", plan.workload],
-        machine=dict(MACHINE),
+        machine={**MACHINE, **(machine or {})},
         plan=plan,
         missing={"ck": "not installed: apt-get install libck-dev, then build again"},
         subjects=subjects,
-        samples=samples,
-        complete=True,
+        samples=tuple(samples),
     )
 
 
@@ -184,8 +186,8 @@ def kind_of(name: str) -> str:
     return "semaphore" if name.endswith("semaphore") or "semaphore-" in name[4:] else "lock"
 
 
-def everything(**more: Any) -> Results:
-    """Return a bit of each workload."""
+def everything(**more: Any) -> BenchResults:
+    """Return results with a part of each workload."""
     points = [
         *points_of("mutex", "maximum", threads=(1, 2, 4, 8)),
         *points_of("mutex", "moderate", threads=(1, 2, 4, 8)),

@@ -13,10 +13,11 @@ from typing import Any
 import processes
 import pytest
 import report_data
-from support import bench
+from bench_support import bench
 
 import fairlock
 from fairlock_lab.benchmarks import ordinary_programs, plan, results, threaded_programs
+from fairlock_lab.benchmarks.blocks import to_text
 from fairlock_lab.benchmarks.process import SampleError
 from fairlock_lab.benchmarks.results import Point
 
@@ -27,9 +28,9 @@ def test_every_program_runs_both_ways(tmp_path: Path) -> None:
     done = bench("install", *SHORT, "--json=r.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert f"of {len(ordinary_programs.ROWS)} targets met" in done.stdout
-    found = results.load(tmp_path / "r.json")
-    assert found.complete
-    measured = [(found.plan.points[sample.point], sample.metrics) for sample in found.samples]
+    loaded = results.load(tmp_path / "r.json")
+    assert loaded.complete
+    measured = [(loaded.plan.points[sample.point], sample.metrics) for sample in loaded.samples]
     assert all(metrics["throughput"] > 0 for _, metrics in measured)
     for row in ordinary_programs.ROWS:
         assert row.name in done.stdout
@@ -75,7 +76,7 @@ def test_a_library_with_other_locks_is_noticed(monkeypatch: pytest.MonkeyPatch) 
 )
 def test_a_failed_program_gives_no_sample(worker: str, seconds: str, complaint: str, tmp_path: Path) -> None:
     code = (
-        "import time; from fairlock.bench import threaded_programs as programs\n"
+        "import time; from fairlock_lab.benchmarks import threaded_programs as programs\n"
         f"programs.PROGRAMS['it'] = lambda threads: [{worker}]\n"
         f"programs.main('it', '1', '{seconds}', '0.01', 'threading')"
     )
@@ -91,41 +92,42 @@ def test_without_the_installation_there_is_no_sample(monkeypatch: pytest.MonkeyP
         ordinary_programs.sample(ours, plan.make(ordinary_programs.WORKLOAD, [(ours, 1)], seed=1, warm_up=0.01), 1)
 
 
-def test_the_table_of_made_up_results(capsys: pytest.CaptureFixture[str]) -> None:
-    ratios = {"logging": 0.8, "barrier": 0.996}  # the last is printed, and so judged, as 1.00
+def test_the_table_of_made_up_results() -> None:
+    ratios = {"logging": 0.8, "barrier": 0.996}  # the last is text, and so judged, as 1.00
 
     def speed(point: Point) -> float:
         return 1000.0 * (ratios.get(point.config, 2.0) if point.lock == ordinary_programs.INSTALLED else 1.0)
 
     points = ordinary_programs.INSTALL.points((), None)
-    ordinary_programs.INSTALL.print_table(report_data.results(points, noise=0.0, shape=speed))
-    printed = capsys.readouterr().out
+    text = to_text(ordinary_programs.INSTALL.blocks(report_data.results(points, noise=0.0, shape=speed)))
     lines = {
-        row.config: line for row in ordinary_programs.ROWS for line in printed.splitlines() if line.startswith(row.name)
+        row.config: line for row in ordinary_programs.ROWS for line in text.splitlines() if line.startswith(row.name)
     }
     assert lines["logging"].split()[-4:] == ["0.80", ">=", "1", "MISSED"]
     assert lines["barrier"].split()[-4:] == ["1.00", ">=", "1", "met"]
     assert lines["lru-cache"].split()[-4:] == ["2.00", ">=", "1", "met"]
-    assert f"{len(ordinary_programs.ROWS) - 1} of {len(ordinary_programs.ROWS)} targets met" in printed
+    assert f"{len(ordinary_programs.ROWS) - 1} of {len(ordinary_programs.ROWS)} targets met" in text
 
 
-def test_the_table_says_what_other_work_disturbed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_marks_disturbed_rows() -> None:
     def change(point: Point, metrics: dict[str, Any], run: int) -> None:
         metrics["other_work"] = 0.5 if point.config == "barrier" or (point.config == "logging" and run == 0) else 0.0
 
-    found = report_data.results(ordinary_programs.INSTALL.points((), None), runs=3, change=change)
-    ordinary_programs.INSTALL.print_table(found)
-    printed = capsys.readouterr().out
-    assert [line.partition("!")[0] for line in printed.splitlines() if "!" in line][:-1] == ["Barrier(4), 4 threads"]
-    assert f"Other work took more than 10 % of the processors in 8 of {len(found.samples)} samples." in printed
+    loaded = report_data.results(ordinary_programs.INSTALL.points((), None), runs=3, change=change)
+    text = to_text(ordinary_programs.INSTALL.blocks(loaded))
+    assert [line.partition("!")[0] for line in text.splitlines() if "!" in line][:-1] == ["Barrier(4), 4 threads"]
+    assert f"Other work took more than 10 % of the processors in 8 of {len(loaded.samples)} samples." in text
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--only=no-such-program"], "no row has one of these words: no-such-program; there are: ThreadPoolExecutor"),
+        (
+            ["--only=no-such-program"],
+            "no row has one of these words: no-such-program; the rows are: ThreadPoolExecutor",
+        ),
         (["--locks=twa"], "install has its own rows: choose with --only"),
-        (["--pin"], "install does not tie threads to processors: leave --pin out"),
+        (["--pin"], "install cannot pin threads to processors: leave --pin out"),
     ],
 )
 def test_wrong_arguments(arguments: list[str], complaint: str, tmp_path: Path) -> None:

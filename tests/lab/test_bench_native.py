@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program behind `fairlock bench`: what it lists, that locks exclude, what a sample holds, what it refuses."""
+"""``fairlock_bench``: its list, exclusion under every lock, the metrics of its samples, and wrong arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import resource
 import signal
 import subprocess
 import time
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,12 @@ import processes
 import pytest
 
 from fairlock_lab import _native
+from fairlock_lab.paths import bench_program
 
-PROGRAM = Path(str(metadata.distribution("fairlock").locate_file("fairlock/bin/fairlock_bench")))
-
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="built without the lab")
+try:
+    PROGRAM = bench_program()
+except FileNotFoundError as error:
+    pytest.skip(f"no native benchmark in this installation: {error}", allow_module_level=True)
 
 Metrics = dict[str, Any]
 
@@ -40,12 +41,12 @@ def sample(*arguments: object) -> Metrics:
 
 
 def contend(lock: str, *arguments: object, threads: int = 3, seconds: float = 0.02) -> Metrics:
-    """Nothing need happen within so short a time on a busy machine; longer where something has to."""
+    """On a busy machine, a lock may get no turn in so short a window. Tests that need turns use a longer one."""
     times = ["--seconds", seconds, "--warm-up", seconds / 4]
     return sample("contend", "--lock", lock, "--threads", threads, *times, *arguments)
 
 
-LISTED: Metrics = json.loads(call("list").stdout) if PROGRAM.exists() else {"subjects": []}
+LISTED: Metrics = json.loads(call("list").stdout)
 SUBJECTS = {subject["name"]: subject for subject in LISTED["subjects"]}
 HONEST = [name for name in SUBJECTS if name not in ("broken", "nolock")]
 
@@ -63,7 +64,7 @@ def test_every_lock_and_semaphore_of_the_catalogue_is_there() -> None:
         assert small <= SUBJECTS.keys() if entry["waiting_array"] else not small & SUBJECTS.keys()
 
 
-def test_what_a_program_could_use_instead_is_there() -> None:
+def test_the_references_are_there() -> None:
     references = {name for name, subject in SUBJECTS.items() if subject["kind"] == "reference"}
     assert {"pthread-mutex", "std-mutex", "pthread-mutex-pi", "sem_t", "std-semaphore"} <= references
     assert {"broken", "nolock"} <= references
@@ -111,7 +112,7 @@ def test_generators(generator: str) -> None:
 
 
 def test_work_without_a_lock_is_never_checked_for_exclusion() -> None:
-    """Its threads work on data of their own, so there is nothing to check."""
+    """Its threads work on private data, so there is nothing to check."""
     for check in BUSY:
         metrics = contend("nolock", *BUSY[check], threads=4, seconds=0.2)
         assert metrics["exclusion"] == "not asked"
@@ -119,7 +120,7 @@ def test_work_without_a_lock_is_never_checked_for_exclusion() -> None:
 
 
 def test_processors_kept_busy() -> None:
-    """They are no more than the machine has, and those that hogs take are not counted."""
+    """There are at most as many as the machine has, and those that hogs keep busy do not count."""
     work = ["--generator", "multiply-add", "--critical", 100, "--non-critical", 100]
     for hogs in (0, 2):
         metrics = contend("fair", "--hogs", hogs, *work, threads=4, seconds=0.2)
@@ -159,7 +160,7 @@ def test_the_other_families(family: str) -> None:
     assert metrics.get(extra.get(family, "throughput"), 0) > 0
 
 
-def test_the_loop_is_compared_with_one_by_hand() -> None:
+def test_the_loop_is_compared_with_a_handwritten_one() -> None:
     rows = sample("overhead", "--seconds", 0.4)["rows"]
     assert [row["lock"] for row in rows] == ["pthread-mutex", "ticket", "twa", "hapax"]
     assert all(row["loop_ns"] > 0 and row["hand_ns"] > 0 for row in rows)
@@ -201,24 +202,24 @@ BAD: dict[str, list[object]] = {
     "no lock": ["contend"],
     "unknown lock": ["contend", "--lock", "twaa"],
     "unknown policy": ["contend", "--lock", "twa", "--waiting", "sleep"],
-    "a policy that the lock has not": ["contend", "--lock", "qspinlock", "--waiting", "park"],
+    "a policy that the lock lacks": ["contend", "--lock", "qspinlock", "--waiting", "park"],
     "a policy for a reference": ["contend", "--lock", "std-mutex", "--waiting", "spin"],
     "unknown form": ["contend", "--lock", "mcs", "--form", "body"],
-    "a form that the lock has not": ["contend", "--lock", "twa", "--form", "mutex"],
+    "a form that the lock lacks": ["contend", "--lock", "twa", "--form", "mutex"],
     "no threads": ["contend", "--lock", "twa", "--threads", 0],
     "absurdly many threads": ["contend", "--lock", "twa", "--threads", 10**9],
     "more threads than the lock takes": ["contend", "--lock", "anderson", "--threads", 65],
     "negative seconds": ["contend", "--lock", "twa", "--seconds", -1],
-    "no number of seconds": ["contend", "--lock", "twa", "--seconds", "nan"],
+    "seconds that are not a number": ["contend", "--lock", "twa", "--seconds", "nan"],
     "absurdly many seconds": ["contend", "--lock", "twa", "--seconds", 1e30],
-    "a seed that is none": ["contend", "--lock", "twa", "--seed", "0x"],
+    "a seed that is not a number": ["contend", "--lock", "twa", "--seed", "0x"],
     "an option of another family": ["contend", "--lock", "twa", "--episodes", 3],
     "no value": ["contend", "--lock", "twa", "--threads"],
-    "a value too many": ["contend", "--lock", "twa", "--pin", 1],
+    "a value for a flag": ["contend", "--lock", "twa", "--pin", 1],
     "an option twice": ["contend", "--lock", "twa", "--lock", "twa"],
     "permits of a lock": ["contend", "--lock", "twa", "--permits", 2],
-    "two threads alone": ["uncontended", "--lock", "twa", "--threads", 2],
-    "a list of something": ["list", "locks"],
+    "two threads of an uncontended lock": ["uncontended", "--lock", "twa", "--threads", 2],
+    "an argument of list": ["list", "locks"],
 }
 
 
@@ -242,7 +243,7 @@ def test_more_threads_than_the_system_allows() -> None:
 
 
 def status(process: int) -> list[str]:
-    """State, parent and so on; nothing once it is gone."""
+    """Return the state, parent and so on of a process; nothing once it is gone."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -250,8 +251,8 @@ def status(process: int) -> list[str]:
 
 
 def children(process: int) -> list[int]:
-    everybody = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-    return [one for one in everybody if status(one)[1:2] == [str(process)]]
+    pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    return [pid for pid in pids if status(pid)[1:2] == [str(process)]]
 
 
 def runs(process: int) -> bool:

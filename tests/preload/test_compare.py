@@ -46,7 +46,7 @@ def run(tmp_path: Path) -> Run:
     return call
 
 
-def measured(run: Run, tmp_path: Path, *arguments: str) -> tuple[results.Results, str]:
+def measured(run: Run, tmp_path: Path, *arguments: str) -> tuple[results.BenchResults, str]:
     done = run("--json=r.json", *arguments)
     assert done.returncode == 0, done.stderr
     found = results.load(tmp_path / "r.json")
@@ -54,7 +54,7 @@ def measured(run: Run, tmp_path: Path, *arguments: str) -> tuple[results.Results
     return found, done.stdout
 
 
-def by_lock(found: results.Results) -> dict[str, list[dict[str, Any]]]:
+def by_lock(found: results.BenchResults) -> dict[str, list[dict[str, Any]]]:
     metrics: dict[str, list[dict[str, Any]]] = {}
     for sample in found.samples:
         metrics.setdefault(found.plan.points[sample.point].lock, []).append(sample.metrics)
@@ -148,7 +148,8 @@ def test_a_figure_that_the_program_prints(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"), [("echo nothing", "nothing that it printed is like"), ("echo n=.", "found '.', which is no")]
+    ("text", "complaint"),
+    [("echo nothing", "matches nothing that it printed"), ("echo n=.", "matches '.', which is not")],
 )
 def test_a_figure_that_is_not_there_is_a_failure(run: Run, text: str, complaint: str) -> None:
     done = run("--lock=twa,fair", "--measure=n=([0-9.]+)", "--", "sh", "-c", text)
@@ -167,7 +168,7 @@ def test_a_program_that_fails_is_not_compared(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("end", "said"), [("exit 9", "it ended with status 9"), ("kill -SEGV $$", "it was ended by SIGSEGV")]
+    ("end", "said"), [("exit 9", "it ended with status 9"), ("kill -SEGV $$", "it was killed by SIGSEGV")]
 )
 def test_a_lock_with_which_it_fails_is_named_and_the_others_are_kept(
     run: Run, tmp_path: Path, end: str, said: str
@@ -185,13 +186,13 @@ def test_a_lock_with_which_it_fails_is_named_and_the_others_are_kept(
 def test_a_number_without_bounds_is_none(run: Run, number: str) -> None:
     done = run("--lock=twa", "--repeat=1", r"--measure=(\S+)", "--", "echo", number)
     assert done.returncode == 1
-    assert f"found '{number}', which is no number" in done.stderr
+    assert f"matches '{number}', which is not a number" in done.stderr
 
 
 def test_a_signal_without_a_name_is_told(run: Run) -> None:
     done = run("--lock=twa", "--repeat=1", "--", "sh", "-c", "kill -40 $$")
     assert done.returncode == 1
-    assert "it was ended by signal 40" in done.stderr
+    assert "it was killed by signal 40" in done.stderr
 
 
 def test_a_run_that_does_not_end_is_ended(run: Run) -> None:
@@ -225,9 +226,9 @@ def test_the_loaders_complaint_is_enough() -> None:
         return f"ERROR: ld.so: object '{file}' from LD_PRELOAD cannot be preloaded (wrong ELF class): ignored.\n"
 
     with pytest.raises(SampleError, match=programs.NOT_LOADED):
-        programs.Sight(point("true")).found(complaint(preload.library("twa")))
+        programs.LockObserver(point("true")).verdict(complaint(preload.library("twa")))
     for errors in ("all is well\n", complaint("/somewhere/else.so")):
-        assert "note" in programs.Sight(point("true")).found(errors)
+        assert "note" in programs.LockObserver(point("true")).verdict(errors)
 
 
 @pytest.mark.parametrize("words", ["env -i sleep 0.4", "sh -c 'sleep 0.1; unset LD_PRELOAD; exec sleep 0.4'"])
@@ -243,7 +244,7 @@ def test_a_lock_that_is_silently_not_loaded_is_no_sample(tmp_path: Path, monkeyp
     source.write_text("#include <unistd.h>\nint main(void) { return (int)sleep(2); }\n")
     if compiler is None or processes.run([compiler, "-static", "-o", static, source]).returncode != 0:
         pytest.skip("no compiler that makes static programs")
-    monkeypatch.setattr(programs, "LONG_ENOUGH", 0.2)
+    monkeypatch.setattr(programs, "STATIC_AFTER", 0.2)
     with pytest.raises(SampleError, match=programs.NOT_LOADED):
         compare_program.run(point(str(static)))
 
@@ -268,9 +269,9 @@ def test_glibcs_lock_is_not_another_that_was_preloaded_already(monkeypatch: pyte
         (["--lock=all,twb"], "unknown lock 'twb'"),
         (["--lock=twa,fair", "--measure=(x{99999999999})"], "--measure (x{99999999999}): "),
         (["--lock=twa", "--repeat=0"], "--repeat 0"),
-        (["--lock=twa", "--repeat=1001"], "--repeat 1001: at most 1000"),
-        (["--lock=twa,fair", "--timeout=-1"], "--timeout: seconds"),
-        (["--lock=twa,fair", "--measure=n=[0-9]+"], "needs one group, (...), around the number, and has 0"),
+        (["--lock=twa", "--repeat=1001"], "--repeat: choose at most 1000, not 1001"),
+        (["--lock=twa,fair", "--timeout=-1"], "--timeout: choose at most"),
+        (["--lock=twa,fair", "--measure=n=[0-9]+"], "put one group, (...), around the number; the pattern has 0"),
         (["--lock=twa,fair", "--measure=n=("], "--measure n=(: "),
         (["--lock=twa,fair", "--json=none/r.json"], "there is no folder"),
         (["--lock=twa,fair", "--json=r.json", "--report=r.json"], "the results are there"),
@@ -323,7 +324,7 @@ def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate()
     assert process.returncode == 130
-    assert "go on with: fairlock bench --resume r.json" in errors
+    assert "continue with: fairlock bench --resume r.json" in errors
     raw = json.loads(file.read_text())
     done = len(raw["samples"])
     assert 2 <= done < 60
@@ -354,7 +355,7 @@ def test_the_page_shows_it(run: Run, tmp_path: Path) -> None:
     words = ("--lock=twa,fair", "--repeat=4", "--report=r.html", "--measure=done: (.*)")
     measured(run, tmp_path, *words, "--", "sh", "-c", text)
     text = (tmp_path / "r.html").read_text()
-    assert "For sh, take <b>fair</b>: " in text
+    assert "For sh, use <b>fair</b>: " in text
     assert "times that under pthread-mutex" in text
     for word in ("Score", "Wall time", "Voluntary switches", "with its own threads"):
         assert word in text

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Choices of several workloads that answer one question together: ``short`` and ``targets``."""
+"""Composites: parts of several workloads that answer one question together, ``short`` and ``targets``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from fairlock.usage import UsageError
-from fairlock_lab.benchmarks.plan import Wish, points_of
+from fairlock_lab.benchmarks.lock_sets import FIFO_LOCKS, NO_LOCK, SEMAPHORES, TICKETS_AND_MCS
+from fairlock_lab.benchmarks.plan import Selection, points_of
 from fairlock_lab.benchmarks.results import Point
 from fairlock_lab.benchmarks.roster import Roster
-from fairlock_lab.benchmarks.workloads import FIFO_LOCKS, NO_LOCK, SEMAPHORES, TICKETS_AND_MCS, WORKLOADS
+from fairlock_lab.benchmarks.workloads import WORKLOADS
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a workload: its config, these locks (references too), and for how long."""
+    """A part of a workload: one config, and these locks and references."""
 
     workload: str
     config: str
@@ -23,7 +24,7 @@ class Piece:
     seconds: float
     runs: int
     hogs: int = 0
-    waiting: tuple[str, ...] = ()  # how their waiters wait, if not as the workload says
+    waiting: tuple[str, ...] = ()  # the waiting policies; empty: the workload's
 
 
 @dataclass(frozen=True)
@@ -31,19 +32,19 @@ class Composite:
     title: str
     pieces: tuple[Piece, ...]
     warm_up: float = 0.1
-    folder: str | None = None  # results and report go there unless the command line names files
+    folder: str | None = None  # for results and page, unless the user names files
 
 
 # --- short ---
 
 CROWD_LOCKS = ("fair", "twa", "hapax", "mcs", "pthread-mutex", "pthread-mutex-pi", "absl", "nsync")
-UNCONTENDED_LOCKS = (*CROWD_LOCKS, "ck-ticket", "ck-mcs")  # the last two only spin, which a crowd cannot
+UNCONTENDED_LOCKS = (*CROWD_LOCKS, "ck-ticket", "ck-mcs")  # the last two only spin, which does not work in a crowd
 TABLE_LOCKS = (*UNCONTENDED_LOCKS, NO_LOCK)
-FIGURE_LOCKS = ("twa", "hapax", "hapax-vw", "mcs")  # compared in a figure of the papers
+FIGURE_LOCKS = ("twa", "hapax", "hapax-vw", "mcs")  # a figure of the papers compares them
 TAXED = ("ticket", "capacitor-ticket", "tts", "capacitor-tts")
 
 SHORT = Composite(
-    "which lock should I use here? A selection of the others, in two to three minutes",
+    "which lock should I use here? Parts of the workloads below, in two to three minutes",
     (
         Piece("uncontended", "uncontended", UNCONTENDED_LOCKS, (1,), 0.05, 5),
         Piece("outside", "pair-100-100", TABLE_LOCKS, (), 0.15, 5),
@@ -60,11 +61,11 @@ SHORT = Composite(
 # --- targets ---
 
 CK_COUNTERPARTS = ("ck-ticket", "ck-mcs", "ck-anderson", "ck-clh")
-AS_SEM_T = ("spin-then-park",)  # whose waiters sleep, so ours do
+AS_SEM_T = ("spin-then-park",)  # waiters of sem_t sleep
 CROWD = ("fair", *FIFO_LOCKS, *SEMAPHORES, "pthread-mutex", "pthread-mutex-pi", "sem_t")
 
 TARGETS = Composite(
-    "what the project wants to reach, and whether it does",
+    "the performance targets of the project, and whether they are met",
     (
         Piece(
             "uncontended",
@@ -90,30 +91,36 @@ TARGETS = Composite(
 COMPOSITES: dict[str, Composite] = {"short": SHORT, "targets": TARGETS}
 
 
-def points(composite: Composite, wish: Wish, roster: Roster) -> list[tuple[Point, int]]:
-    """Return the points of all pieces, each with its runs; --locks, --seconds and --runs narrow or widen them."""
-    found: list[tuple[Point, int]] = []
-    for lock in wish.locks:
+def points(composite: Composite, selection: Selection, roster: Roster) -> list[tuple[Point, int]]:
+    """Return the points of all pieces, each with its runs; a selection may change locks, seconds and runs."""
+    chosen_points: list[tuple[Point, int]] = []
+    for lock in selection.locks:
         if not any(lock in piece.locks for piece in composite.pieces):
             known = dict.fromkeys(lock for piece in composite.pieces for lock in piece.locks)
-            raise UsageError(f"{lock} is not measured there; choose from: {', '.join(known)}")
+            raise UsageError(f"this workload does not measure {lock}; choose from: {', '.join(known)}")
     for piece in composite.pieces:
-        chosen = tuple(lock for lock in piece.locks if lock in roster.subjects and is_wanted(lock, wish, roster))
+        chosen = tuple(lock for lock in piece.locks if lock in roster.subjects and is_wanted(lock, selection, roster))
         if piece.locks and not chosen:
             continue
-        inner = Wish(
+        inner = Selection(
             configs=(piece.config,),
             locks=chosen,
             threads=piece.threads,
-            seconds=wish.seconds or piece.seconds,
+            seconds=selection.seconds or piece.seconds,
             hogs=piece.hogs,
             waiting=piece.waiting,
             references=False,
         )
-        runs = wish.runs or piece.runs
-        found += [(point, runs) for point in points_of(piece.workload, WORKLOADS[piece.workload], inner, roster)]
-    return found
+        runs = selection.runs or piece.runs
+        chosen_points += [
+            (point, runs) for point in points_of(piece.workload, WORKLOADS[piece.workload], inner, roster)
+        ]
+    return chosen_points
 
 
-def is_wanted(lock: str, wish: Wish, roster: Roster) -> bool:
-    return not wish.locks or lock in wish.locks or (roster.subjects[lock].kind == "reference" and wish.references)
+def is_wanted(lock: str, selection: Selection, roster: Roster) -> bool:
+    return (
+        not selection.locks
+        or lock in selection.locks
+        or (roster.subjects[lock].kind == "reference" and selection.references)
+    )

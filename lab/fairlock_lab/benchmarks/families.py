@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who takes a sample: ``fairlock_bench``, or a module of this package for what is not in it."""
+"""The families of workloads: ``fairlock_bench`` takes the samples of most; modules of this package, the others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol, cast
 
 from fairlock_lab.benchmarks.results import Metrics, Plan, Point
 
-# family -> the module that has it. Imported when it is asked for: it may need what is not installed.
+# The module of each other family. It is imported on use, because it may need a library that is not installed.
 ELSEWHERE: dict[str, str] = {
     "python": "fairlock_lab.benchmarks.python_types",
     "install": "fairlock_lab.benchmarks.ordinary_programs",
@@ -20,10 +20,10 @@ ELSEWHERE: dict[str, str] = {
 
 class Family(Protocol):
     def missing(self, point: Point) -> str:
-        """Return what is not there for such a point, and the remedy, in one line; empty if nothing."""
+        """Return what this machine lacks for such a point, with the remedy, in one line; empty if nothing."""
 
     def sample(self, point: Point, plan: Plan, seed: int) -> Metrics:
-        """Measure once. Exceptions: SampleError of ``process``, UsageError for the user, KeyboardInterrupt."""
+        """Take one sample. Raise SampleError if it fails, or UsageError if the user can remedy it."""
 
 
 def family(name: str) -> Family:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Medians and quartiles, and ratios of samples that were taken in the same run.
 
-What slows the whole machine down for a while hurts all samples of a run alike. So a ratio is taken within each run, and
-the figure is the median of these ratios, with the quartiles beside it.
+A disturbance that slows the whole machine affects all samples of a run alike. So each run gives a ratio, and the figure
+is the median of these ratios, with its quartiles.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fairlock_lab.benchmarks.results import Metrics, Point, Results, Sample
+from fairlock_lab.benchmarks.results import BenchResults, Metrics, Point, Sample
 
-MOST_OTHER_WORK = 0.1  # of the processors' time; more disturbs threads that have to share them
+MOST_OTHER_WORK = 0.1  # of the processors' time; a sample with more counts as disturbed
 
 
 @dataclass(frozen=True)
@@ -33,37 +33,37 @@ class Figure:
 
     @property
     def spread(self) -> float:
-        """How far the quartiles are apart, as a share of the median."""
+        """The distance between the quartiles, as a share of the median."""
         return (self.high - self.low) / abs(self.median) if self.median else math.inf if self.high > self.low else 0.0
 
     def straddles(self, bound: float) -> bool:
-        """Whether the runs lie on both sides of a bound: then chance may have decided."""
+        """Whether a bound lies between the quartiles, so that chance may decide on which side the median is."""
         return self.low < bound < self.high
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
     """Return the value at that share of the way through sorted values, which may be infinite."""
-    place = share * (len(ordered) - 1)
-    low, high = ordered[math.floor(place)], ordered[math.ceil(place)]
-    return low if low == high else low + (high - low) * (place - math.floor(place))
+    index = share * (len(ordered) - 1)
+    low, high = ordered[math.floor(index)], ordered[math.ceil(index)]
+    return low if low == high else low + (high - low) * (index - math.floor(index))
 
 
 def value_of(metrics: Metrics, measure: str) -> float | None:
     """Return one number of a sample, by name: ``throughput``, ``perf.cycles``, ``handover.p99`` (nanoseconds)."""
-    if measure == "other_work":  # what the samples of programs may not know
+    if measure == "other_work":  # it is unknown for short runs of a program
         return float(metrics.get(measure) or 0.0)
     key, _, rest = measure.partition(".")
-    found: Any = metrics.get(key)
-    if rest and isinstance(found, Mapping):
-        if rest.startswith("p") and "edges_ns" in found:
-            return percentile(found, float(rest[1:]) / 100)
-        found = found.get(rest)
-    known = isinstance(found, int | float) and not isinstance(found, bool) and math.isfinite(found)
-    return float(found) if known else None
+    value: Any = metrics.get(key)
+    if rest and isinstance(value, Mapping):
+        if rest.startswith("p") and "edges_ns" in value:
+            return percentile(value, float(rest[1:]) / 100)
+        value = value.get(rest)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if is_number else None
 
 
 def percentile(histogram: Mapping[str, Any], share: float) -> float | None:
-    """Return the value below which that share of a histogram lies; within a bucket, by its geometric place."""
+    """Return the value below which that share of a histogram lies, interpolated geometrically within a bucket."""
     edges, counts = histogram["edges_ns"], histogram["counts"]
     total = sum(counts)
     if not total:
@@ -78,14 +78,14 @@ def percentile(histogram: Mapping[str, Any], share: float) -> float | None:
 
 
 def calm(sample: Sample) -> bool:
-    """Whether other work left the processors to this sample."""
+    """Whether other work took few of the processors' cycles during this sample."""
     return (value_of(sample.metrics, "other_work") or 0.0) <= MOST_OTHER_WORK
 
 
 class Table:
     """The samples of one file, by point and run."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: BenchResults) -> None:
         self.results = results
         self.points = results.plan.points
         self._samples: dict[int, dict[int, Sample]] = {}
@@ -96,7 +96,7 @@ class Table:
         return list(self._samples.get(point, {}).values())
 
     def find(self, **wanted: object) -> list[int]:
-        """Return the points that have these values and were measured; a tuple means one of these."""
+        """Return the points that have samples and these values. A tuple means any of its values."""
 
         def fits(point: Point) -> bool:
             for key, value in wanted.items():
@@ -108,14 +108,14 @@ class Table:
         return [i for i, point in enumerate(self.points) if i in self._samples and fits(point)]
 
     def runs(self, *points: int) -> list[int]:
-        """Return the runs that all of these have, without disturbed ones, unless there are no others."""
+        """Return the runs that all of these points have; if possible, only the undisturbed ones."""
         every = [self._samples.get(point, {}) for point in points]
         runs = sorted(set(every[0]).intersection(*every[1:]))
         undisturbed = [run for run in runs if all(calm(samples[run]) for samples in every)]
         return undisturbed or runs
 
     def disturbed(self, *points: int) -> bool:
-        """Whether other work disturbed one of these in every run."""
+        """Whether other work disturbed one of these points in every run."""
         runs = self.runs(*points)
         return bool(runs) and not all(calm(self._samples[point][run]) for point in points for run in runs)
 
@@ -123,15 +123,15 @@ class Table:
         values = [value_of(self._samples[point][run].metrics, measure) for run in self.runs(point)]
         return figure(value for value in values if value is not None)
 
-    def ratio(self, mine: int, theirs: int, measure: str) -> Figure | None:
-        """Return how many times as much the one point has as the other."""
-        found = []
-        for run in self.runs(mine, theirs):
-            ours = value_of(self._samples[mine][run].metrics, measure)
-            other = value_of(self._samples[theirs][run].metrics, measure)
-            if ours is not None and other is not None:
-                found.append(ours / other if other else math.inf if ours else 1.0)
-        return figure(found)
+    def ratio(self, subject: int, reference: int, measure: str) -> Figure | None:
+        """Return the ratio of two points, from the runs that both have."""
+        ratios = []
+        for run in self.runs(subject, reference):
+            over = value_of(self._samples[subject][run].metrics, measure)
+            under = value_of(self._samples[reference][run].metrics, measure)
+            if over is not None and under is not None:
+                ratios.append(over / under if under else math.inf if over else 1.0)
+        return figure(ratios)
 
 
 def figure(values: Iterable[float]) -> Figure | None:

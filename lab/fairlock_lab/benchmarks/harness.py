@@ -1,39 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run a plan: sample by sample, each in a process of its own, each in the file before the next begins."""
+"""Carry out a plan: each sample has a process of its own, and is in the file before the next one begins."""
 
 from __future__ import annotations
 
 import datetime
-import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fairlock import __version__
 from fairlock.usage import UsageError
-from fairlock_lab.benchmarks import machine, programs, results
+from fairlock_lab.benchmarks import machine, programs
 from fairlock_lab.benchmarks.families import family
 from fairlock_lab.benchmarks.native import BreachError
 from fairlock_lab.benchmarks.plan import belongs_to, seed_of
 from fairlock_lab.benchmarks.process import SampleError
-from fairlock_lab.benchmarks.progress import Progress
-from fairlock_lab.benchmarks.results import Metrics, Plan, Point, Results, Sample
+from fairlock_lab.benchmarks.progress import BenchProgress, Callback
+from fairlock_lab.benchmarks.results import BenchResults, Metrics, Plan, Point, Sample, save
 from fairlock_lab.benchmarks.roster import Roster
 from fairlock_lab.benchmarks.workloads import WORKLOADS
 
-A_PROCESS = 0.05  # seconds to start and end one
+PROCESS_SECONDS = 0.05  # to start and end a process
 
 
-def begin(plan: Plan, command: Sequence[str], roster: Roster | None) -> Results:
-    """Return results without samples; nothing that the plan needs is missing."""
+class FailedRunError(SampleError):
+    """A sample failed. ``results`` holds the samples that were taken before it."""
+
+    def __init__(self, message: str, results: BenchResults) -> None:
+        super().__init__(message)
+        self.results = results
+
+
+def begin(plan: Plan, command: Sequence[str], roster: Roster | None) -> BenchResults:
+    """Return results without samples. Raise UsageError if this machine lacks something that the plan needs."""
     for point in {(point.family, point.config): point for point in plan.points}.values():
         if remedy := family(point.family).missing(point):
             raise UsageError(remedy)
     subjects = roster.subjects if roster is not None else {}
     lacking = roster.missing if roster is not None else {}
     measured = dict.fromkeys(point.lock for point in plan.points)
-    return Results(
+    return BenchResults(
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         fairlock=__version__,
         command=list(command),
@@ -45,90 +53,69 @@ def begin(plan: Plan, command: Sequence[str], roster: Roster | None) -> Results:
 
 
 def concerns(missing: str, plan: Plan) -> bool:
-    """Return whether something that this build or machine lacks has to do with a plan."""
+    """Return whether a plan would use something that this build or machine lacks."""
     if missing == "monitor":
         return any(point.waiting == missing for point in plan.points)
     if missing in WORKLOADS:
         return any(point.workload == missing for point in plan.points)
     workloads = {point.workload for point in plan.points} & WORKLOADS.keys()
-    return any(belongs_to(name, missing) for one in workloads for name in WORKLOADS[one].references)
+    return any(belongs_to(lock, missing) for name in workloads for lock in WORKLOADS[name].references)
 
 
-def run(found: Results, path: Path | None) -> bool:
-    """Measure what is left of a plan; return whether it is done, or was interrupted."""
-    plan, left = found.plan, found.left()
-    start = time.monotonic() - max((sample.at for sample in found.samples), default=0.0)
-    cpus = int(found.machine["cpus"])
+def run(results: BenchResults, file: Path | None = None, progress: Callback | None = None) -> BenchResults:
+    """Take the remaining samples of a plan, and return all samples.
+
+    Ctrl-C ends the run early: the results then lack samples. If a sample fails, FailedRunError has the others. With a
+    ``file``, each sample is written before the next one begins.
+    """
+    plan, remaining = results.plan, results.remaining
+    start = time.monotonic() - max((sample.at for sample in results.samples), default=0.0)
+    cpus = int(results.machine["cpus"])
+    report = BenchProgress.start(plan.workload, len(remaining), sum(seconds_of(plan, i) for i, _ in remaining))
     try:
-        with Progress(len(left), sum(work(plan, i) for i, _ in left)) as progress:
-            for i, number in left:
-                point, seed = plan.points[i], seed_of(plan.seed, number)
-                progress.starts(str(point))
-                at = time.monotonic() - start
+        for i, number in remaining:
+            point, seed = plan.points[i], seed_of(plan.seed, number)
+            if progress is not None:
+                progress(report.at(str(point)))
+            at = time.monotonic() - start
+            try:
                 metrics = measure(point, plan, seed)
-                found.samples.append(Sample(i, number, seed, round(at, 3), point.threads > cpus, metrics))
-                found.complete = not found.left()
-                if path is not None:
-                    keep(found, path)
-                progress.ends(work(plan, i))
+            except SampleError as error:
+                raise FailedRunError(str(error), results) from error
+            sample = Sample(i, number, seed, round(at, 3), point.threads > cpus, metrics)
+            results = replace(results, samples=(*results.samples, sample))
+            if file is not None:
+                save(results, file)
+            report = report.after(seconds_of(plan, i))
+        if progress is not None and remaining:
+            progress(report.at(None))
     except KeyboardInterrupt:
-        found.complete = not found.left()
-        if path is not None and found.samples:
-            keep(found, path)  # it may have come between a sample and its file
-        return False
-    return True
+        if file is not None and results.samples:
+            save(results, file)  # the signal may have come between a sample and its file
+    return results
 
 
-def work(plan: Plan, point: int) -> float:
+def seconds_of(plan: Plan, point: int) -> float:
     """Return about how many seconds a sample takes."""
-    one = plan.points[point]
-    windows = 2 if one.options.get("timed-apart") else 1
-    return windows * one.seconds + plan.warm_up + A_PROCESS
+    chosen = plan.points[point]
+    windows = 2 if chosen.options.get("timed-apart") else 1
+    return windows * chosen.seconds + plan.warm_up + PROCESS_SECONDS
 
 
 def measure(point: Point, plan: Plan, seed: int) -> Metrics:
-    """Take one sample. That a lock which is there to be caught was caught, is one."""
+    """Take one sample. For the negative control, a breach of exclusion is a result."""
     workload = WORKLOADS.get(point.workload)
     control = workload is not None and point.lock == workload.control
     try:
         metrics = family(point.family).sample(point, plan, seed)
     except SampleError as error:
-        if control and isinstance(error, BreachError):  # not if it hung, or did not start
+        if control and isinstance(error, BreachError):  # but not if it hung, or did not start
             return {"caught": True, "message": str(error)}
         raise SampleError(f"{point}: {error}") from error
     return {**metrics, "caught": False} if control else metrics
 
 
-def keep(found: Results, path: Path) -> None:
-    """Write the file, or say in one line why not."""
-    try:
-        results.save(found, path)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
-
-
-def same_machine(found: Results, path: Path, here: Mapping[str, Any]) -> None:
-    """Refuse to mix samples of two machines in one file."""
-    if differences := machine.differences(found.machine, here):
-        raise UsageError(f"{path} is from another machine ({'; '.join(differences)}): --anyway goes on all the same")
-
-
-def kept(found: Results, path: Path | None) -> Path | None:
-    """Return where the samples of an interrupted benchmark are. Where no file was named, make one."""
-    if path is None and found.samples:
-        stamp = found.created.translate({ord(c): None for c in "-:Z"}).replace("T", "-")
-        path = Path(f"fairlock-{found.plan.workload}-{stamp}.json")
-        keep(found, path)
-    return path
-
-
-def stopped(found: Results, path: Path | None) -> None:
-    """Say what is kept, and how to go on."""
-    done, planned = len(found.samples), len(found.plan.order)
-    if not done:
-        print("stopped before the first sample: nothing is kept", file=sys.stderr)
-        return
-    print(
-        f"stopped: {done} of {planned} samples are in {path}; go on with: fairlock bench --resume {path}",
-        file=sys.stderr,
-    )
+def check_same_machine(results: BenchResults, path: Path, here: Mapping[str, Any]) -> None:
+    """Raise UsageError if the samples of ``path`` come from another machine: one file never mixes two machines."""
+    if differences := machine.differences(results.machine, here):
+        raise UsageError(f"{path} is from another machine ({'; '.join(differences)}); --anyway continues it here")

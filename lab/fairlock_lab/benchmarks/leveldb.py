@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LevelDB's ``readrandom``: ``fairlock_bench`` reads, from a database that is filled once for all samples."""
+"""LevelDB's ``readrandom``: ``fairlock_bench`` reads from a database that is filled once for all samples."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import native
 from fairlock_lab.benchmarks.process import GRACE
-from fairlock_lab.benchmarks.programs import filled, shelf
+from fairlock_lab.benchmarks.programs import database_folder, filled
 from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
 
-FILLING = 600.0  # seconds that it may take
+FILLING = 600.0  # seconds that filling a database may take
 
 
 def missing(point: Point) -> str:
-    """Let the program look for the library: it says which package has it."""
+    """Return the error of the program if it does not find the library; it names the package."""
     try:
         native.run(point, [point.family, *native.options({**library(point), "version": True})], GRACE)
     except UsageError as error:
@@ -29,9 +29,9 @@ def library(point: Point) -> dict[str, Option]:
 
 
 def sample(point: Point, plan: Plan, seed: int) -> Metrics:
-    """Measure once. A database that the user named stays for the next time."""
+    """Take one sample. A database that the user named is kept for the next one."""
     entries = point.options["entries"]
-    folder = Path(str(point.options.get("db", shelf() / f"leveldb-{entries}")))
+    folder = Path(str(point.options.get("db", database_folder() / f"leveldb-{entries}")))
 
     def fill(part: Path) -> None:
         given: dict[str, Option] = {**library(point), "entries": entries, "db": str(part), "fill": True}

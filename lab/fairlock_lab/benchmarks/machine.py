@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine that measured: what a reader of results has to know of it."""
+"""The machine that takes the samples, as results files describe it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IDENTITY = ("cpu", "cpus", "kernel", "compiler", "libc", "python")
 
 
 def facts(compiler: str | None = None) -> dict[str, Any]:
-    """Return what is known of this machine; the compiler is the one of the native program, if that was used."""
+    """Return the facts about this machine; ``compiler`` is that of the native program, if it is used."""
     libc = " ".join(part for part in platform.libc_ver() if part)
     return {
         "cpu": processor(),
@@ -44,8 +44,8 @@ def python() -> str:
 
 
 def processor() -> str:
-    found = re.search(r"^(?:model name|Processor)\s*:\s*(.+)$", read("/proc/cpuinfo"), re.MULTILINE)
-    return found[1].strip() if found else platform.processor() or platform.machine()
+    match = re.search(r"^(?:model name|Processor)\s*:\s*(.+)$", read("/proc/cpuinfo"), re.MULTILINE)
+    return match[1].strip() if match else platform.processor() or platform.machine()
 
 
 def governor() -> str:
@@ -60,7 +60,7 @@ def read(path: str) -> str:
 
 
 def most_threads() -> int:
-    """Return how many threads a process may have here, as far as the system says."""
+    """Return how many threads a process may have, as far as the system reports a limit."""
     limits = [resource.getrlimit(resource.RLIMIT_NPROC)[0], *(number(path) for path in LIMITS)]
     return min([limit for limit in limits if limit > 0], default=sys.maxsize)
 
@@ -74,5 +74,5 @@ def number(path: str) -> int:
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return in what a file's machine is another than this one."""
-    return [f"{key}: {then[key]}, here {now[key]}" for key in IDENTITY if key in then and then[key] != now[key]]
+    """Return how the machine of a file differs from this one."""
+    return [f"{key}: {then[key]}, now {now[key]}" for key in IDENTITY if key in then and then[key] != now[key]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers of a sample: what they are called, in which unit they are shown, and which way is better."""
+"""The measures of a sample: their titles and units, and whether more or less is better."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Literal
 class Measure:
     title: str
     better: Literal["more", "less", ""] = ""
-    unit: float = 1.0  # a figure is shown as so many of these
-    short: str = ""  # for the head of a column
+    unit: float = 1.0  # tables show a figure divided by this
+    short: str = ""  # heads a column
 
     @property
     def scales(self) -> bool:
-        """Whether twice as much is twice as good, or as bad."""
+        """Whether a ratio of two figures means something."""
         return bool(self.better) and self.short not in ("slowest/fastest", "Jain")
 
     @property
@@ -28,31 +28,31 @@ class Measure:
 
 
 MEASURES: dict[str, Measure] = {
-    "throughput": Measure("million episodes a second", "more", 1e6, "M/s"),
-    "fairness": Measure("slowest thread's episodes / fastest one's", "more", short="slowest/fastest"),
+    "throughput": Measure("million episodes per second", "more", 1e6, "M/s"),
+    "fairness": Measure("slowest thread's episodes / fastest thread's", "more", short="slowest/fastest"),
     "jain": Measure("Jain's index of fairness", "more", short="Jain"),
     "longest_wait": Measure("longest wait, ms", "less", 1e-3),
     "processors": Measure("processors kept busy", short="processors"),
     "ns": Measure("nanoseconds for an acquire and its release", "less", short="ns"),
     "migrations": Measure("hand-overs to another thread, per episode", short="migrations"),
-    "handover.p50": Measure("hand-over, ns: half take at most", "less", short="hand-over p50, ns"),
-    "handover.p99": Measure("hand-over, ns: 99 of 100 take at most", "less", short="p99, ns"),
-    "waits.p50": Measure("wait, ns: half take at most", "less", short="wait p50, ns"),
-    "waits.p99": Measure("wait, ns: 99 of 100 take at most", "less", short="p99, ns"),
+    "handover.p50": Measure("hand-over, ns: half take at most this", "less", short="hand-over p50, ns"),
+    "handover.p99": Measure("hand-over, ns: 99 of 100 take at most this", "less", short="p99, ns"),
+    "waits.p50": Measure("wait, ns: half take at most this", "less", short="wait p50, ns"),
+    "waits.p99": Measure("wait, ns: 99 of 100 take at most this", "less", short="p99, ns"),
     "perf.cycles": Measure("cycles per episode", "less", short="cycles"),
     "perf.instructions": Measure("instructions per episode", "less", short="instructions"),
     "perf.cache_misses": Measure("cache misses per episode", "less", short="cache misses"),
-    "mutexes_per_episode": Measure("mutexes that an episode takes", short="mutexes"),
+    "mutexes_per_episode": Measure("mutexes that an episode acquires", short="mutexes"),
     "context_switches": Measure("context switches", "less"),
-    "phases": Measure("phases a second", "more"),
-    "score": Measure("the program's own figure, more is better", "more", short="score"),
-    "cost": Measure("the program's own figure, less is better", "less", short="cost"),
+    "phases": Measure("phases per second", "more"),
+    "score": Measure("the figure that the program prints, more is better", "more", short="score"),
+    "cost": Measure("the figure that the program prints, less is better", "less", short="cost"),
     "wall": Measure("seconds from start to end", "less", short="wall, s"),
     "user": Measure("seconds of processor time, in the program", "less", short="user, s"),
     "system": Measure("seconds of processor time, in the kernel", "less", short="system, s"),
     "max_rss": Measure("most memory, MiB", "less", 2**20, "MiB"),
     "voluntary_switches": Measure("context switches because a thread waited", "less", short="switches: voluntary"),
-    "involuntary_switches": Measure("context switches because another was due", "less", short="involuntary"),
+    "involuntary_switches": Measure("context switches because another thread was due", "less", short="involuntary"),
 }
 
 
@@ -61,7 +61,7 @@ def measure(name: str) -> Measure:
 
 
 def number(value: float) -> str:
-    """Return a number with three or four digits that say something."""
+    """Return a number with three or four significant digits."""
     size = abs(value)
     if size >= 1000:
         return f"{value:,.0f}"

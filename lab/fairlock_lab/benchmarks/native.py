@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``fairlock_bench``: where it is, what it can measure, and one sample from a process of its own."""
+"""``fairlock_bench``: where it is, what it can measure, and how a process of it takes a sample."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from fairlock_lab.benchmarks.roster import Roster
 from fairlock_lab.paths import bench_program
 
 BROKEN, BAD_INPUT = 1, 2  # its exit statuses
-BREACH = "two threads were inside at once"  # what it says of a lock that let them in
-# They leave no choice of lock, or only by preloading.
+BREACH = "two threads were inside at once"  # its message about a lock that fails to exclude
+# These families have no choice of lock, or choose it by preloading.
 WITHOUT_A_LOCK = {"overhead", "invalidation-diameter", *programs.FAMILIES}
 
 
@@ -28,11 +28,19 @@ class BreachError(SampleError):
 
 @functools.cache
 def roster() -> Roster:
-    """Ask the program what it has."""
+    """Return what the program can measure, or raise UsageError if it does not run."""
     status, output, errors = call([str(program()), "list"], GRACE)
     if status != 0:
         raise UsageError(f"fairlock_bench does not start ({errors.strip() or status}); build again: make build")
     return Roster.of(json.loads(output))
+
+
+def policies() -> tuple[str, ...]:
+    """Return the waiting policies; none if the program does not run."""
+    try:
+        return roster().policies
+    except UsageError:
+        return ()
 
 
 def program() -> Path:
@@ -43,16 +51,16 @@ def program() -> Path:
 
 
 def missing(point: Point) -> str:
-    """Return what is not there for such a point; what the roster lacks, the plan has refused already."""
+    """Return nothing: a plan never has points that the roster lacks."""
     return ""
 
 
 def arguments(point: Point, plan: Plan, seed: int) -> list[str]:
     """Return the command line of a sample."""
-    chosen = point.family not in WITHOUT_A_LOCK
+    has_lock = point.family not in WITHOUT_A_LOCK
     given: dict[str, Option | None] = {
-        "lock": point.lock if chosen else None,
-        "waiting": point.waiting if chosen else None,
+        "lock": point.lock if has_lock else None,
+        "waiting": point.waiting if has_lock else None,
         "form": point.form,
         "threads": point.threads,
         "seconds": point.seconds,
@@ -66,26 +74,26 @@ def arguments(point: Point, plan: Plan, seed: int) -> list[str]:
 
 
 def options(given: Mapping[str, Option | None]) -> list[str]:
-    found = []
+    words = []
     for name, value in given.items():
         if value is True:
-            found.append(f"--{name}")
+            words.append(f"--{name}")
         elif value is not None and value is not False:
-            found += [f"--{name}", str(value)]
-    return found
+            words += [f"--{name}", str(value)]
+    return words
 
 
 def sample(point: Point, plan: Plan, seed: int) -> Metrics:
-    """Measure once, in a process of its own."""
-    limit = plan.warm_up + 2 * point.seconds + GRACE  # a window, and another one with --timed-apart
+    """Take one sample, in a new process."""
+    limit = plan.warm_up + 2 * point.seconds + GRACE  # with --timed-apart there are two windows
     metrics = run(point, arguments(point, plan, seed), limit, programs.environment(point))
     if point.family in programs.FAMILIES and metrics.get("preloaded") != programs.preloaded(point):
-        raise SampleError(f"{programs.NOT_LOADED}: it says {metrics.get('preloaded')}")
+        raise SampleError(f"{programs.NOT_LOADED}: the program reports {metrics.get('preloaded')}")
     return metrics
 
 
 def run(point: Point, words: Sequence[str], limit: float, environment: Mapping[str, str] = os.environ) -> Metrics:
-    """Return what the program prints."""
+    """Run the program, and return the metrics that it prints."""
     status, output, errors = call([str(program()), *words], limit, env=environment)
     line = errors.strip().removeprefix("fairlock_bench: ")
     if status == BAD_INPUT:

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ordinary Python programs with and without ``fairlock.install()``: the rows, and one sample."""
+"""Ordinary Python programs with and without ``fairlock.install()``: the rows, and how a sample is taken."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from fairlock_lab.benchmarks.results import Metrics, Plan, Point
-from fairlock_lab.benchmarks.rows import Row, RowWorkload, Wanted, sample_in_child
+from fairlock_lab.benchmarks.rows import Measured, Row, RowWorkload, sample_in_child
 
 WORKLOAD = "install"
 STANDARD, INSTALLED = "threading", "fairlock.install()"
-START = {STANDARD: (), INSTALLED: ("-m", "fairlock")}  # as a user would: installed before the script starts
+START = {STANDARD: (), INSTALLED: ("-m", "fairlock")}  # as a user would do it: installed before the script starts
 SCRIPT = str(Path(__file__).with_name("threaded_programs.py"))
-SPEED = Wanted("speed / threading's", "throughput", least=1.0)
+SPEED = Measured("speed / threading's", "throughput", least=1.0)
 
 
 def row(title: str, program: str, threads: int) -> Row:
@@ -41,7 +41,7 @@ def missing(point: Point) -> str:
 
 
 def sample(point: Point, plan: Plan, seed: int) -> Metrics:
-    """Measure once, in a process of its own, which checks that its locks come from the point's module."""
+    """Take one sample, in a new process that checks that its locks come from the point's module."""
     module = point.lock.partition(".")[0]
     words = [point.config, str(point.threads), str(point.seconds), str(plan.warm_up), module]
     return sample_in_child([*START[point.lock], SCRIPT, *words], point.seconds)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what was asked for to the points that are measured, and their order.
+"""From a selection to the points of a plan, and their order.
 
-All points of a run are measured before the next run begins, so that a noisy hour hurts all alike. Within a run those
-that are compared with each other (one config, one number of threads) come one after the other, in an order that the
-seed shuffles, as it does the comparisons themselves. All samples of a run have one seed: the locks get the same work.
+All points of a run are measured before the next run begins, so that a noisy hour affects all points alike. Within a
+run, points that are compared with each other (one config, one number of threads) follow one another. The seed shuffles
+their order, and the order of the comparisons. All samples of a run share a seed, so that the locks get the same work.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from fairlock_lab.benchmarks import programs
 from fairlock_lab.benchmarks.families import ELSEWHERE
 from fairlock_lab.benchmarks.results import Option, Plan, Point
 from fairlock_lab.benchmarks.roster import Roster, Subject
-from fairlock_lab.benchmarks.workloads import OPTIONS, Config, Count, Workload
+from fairlock_lab.benchmarks.workload_types import OPTIONS, Config, Count, Workload
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What the command line says; None and empty: as the workload has it."""
+class Selection:
+    """The part of a workload that is measured. None and empty mean: as the workload has it."""
 
     configs: tuple[str, ...] = ()
     locks: tuple[str, ...] = ()
@@ -36,27 +36,27 @@ class Wish:
     options: Mapping[str, Option] = field(default_factory=dict)
 
 
-def points_of(name: str, workload: Workload, wish: Wish, roster: Roster) -> list[Point]:
-    """Return what is to be measured of one workload."""
-    if workload.threads == (1,) and set(wish.threads) - {1}:
-        raise UsageError(f"{name} is about one thread: leave --threads out")
+def points_of(name: str, workload: Workload, selection: Selection, roster: Roster) -> list[Point]:
+    """Return the points of one workload."""
+    if workload.threads == (1,) and set(selection.threads) - {1}:
+        raise UsageError(f"{name} measures one thread: leave --threads out")
     points = []
-    for config_name in chosen_configs(name, workload, wish):
+    for config_name in chosen_configs(name, workload, selection):
         config = workload.configs[config_name]
         if config.family not in (*roster.families, *ELSEWHERE):
             raise UsageError(f"workload {name}: {why_no_family(config.family, roster)}")
-        there = programs.roster(roster) if config.family in programs.FAMILIES else roster
-        for policy in wish.waiting:
-            if policy not in there.policies:
-                raise UsageError(one_of("way of waiting", policy, there.policies))
-        options = {**config.options, **wish.options}
-        for hogs in workload.hogs if wish.hogs is None else (wish.hogs,):
-            seconds = wish.seconds or workload.seconds * (workload.beside_hogs if hogs else 1)
-            for threads in wish.threads or counts(config.threads or workload.threads, roster.cpus):
-                for lock, waiting, form in subjects(workload, config, wish, there):
+        available = programs.roster(roster) if config.family in programs.FAMILIES else roster
+        for policy in selection.waiting:
+            if policy not in available.policies:
+                raise UsageError(one_of("waiting policy", policy, available.policies))
+        options = {**config.options, **selection.options}
+        for hogs in workload.hogs if selection.hogs is None else (selection.hogs,):
+            seconds = selection.seconds or workload.seconds * (workload.beside_hogs if hogs else 1)
+            for threads in selection.threads or counts(config.threads or workload.threads, roster.cpus):
+                for lock, waiting, form in subjects(workload, config, selection, available):
                     if lock == workload.control and threads == 1:
-                        continue  # alone it breaks nothing
-                    if not admits(there, lock, threads, options, insist=lock in wish.locks):
+                        continue  # a single thread cannot breach exclusion
+                    if not admits(available, lock, threads, options, insist=lock in selection.locks):
                         continue
                     points.append(
                         Point(name, config_name, lock, waiting, form, threads, hogs, seconds, config.family, options)
@@ -67,14 +67,14 @@ def points_of(name: str, workload: Workload, wish: Wish, roster: Roster) -> list
 
 
 def admits(roster: Roster, lock: str, threads: int, options: Mapping[str, Option], *, insist: bool) -> bool:
-    """Return whether a lock takes so many threads, and permits; complain if it was asked for by name."""
+    """Return whether a lock admits so many threads and permits. With ``insist``, raise UsageError if it does not."""
     subject = roster.subjects.get(lock)
     if subject is None:
         return True
     if subject.max_threads is not None and threads > subject.max_threads:
         complaint = f"{lock} admits at most {subject.max_threads} threads, not {threads}"
     elif options.get("permits", 1) != 1 and not subject.permits:
-        complaint = f"{lock} is no semaphore: permits=1 is all that it can have"
+        complaint = f"{lock} is not a semaphore: it has one permit, not {options['permits']}"
     else:
         return True
     if insist:
@@ -82,13 +82,13 @@ def admits(roster: Roster, lock: str, threads: int, options: Mapping[str, Option
     return False
 
 
-def chosen_configs(name: str, workload: Workload, wish: Wish) -> list[str]:
-    for config in wish.configs:
-        if config not in workload.configs and config != "all":
-            raise UsageError(one_of(f"config of {name}", config, [*workload.configs, "all"]))
-    if "all" in wish.configs:
+def chosen_configs(name: str, workload: Workload, selection: Selection) -> list[str]:
+    for chosen in selection.configs:
+        if chosen not in workload.configs and chosen != "all":
+            raise UsageError(one_of(f"config of {name}", chosen, [*workload.configs, "all"]))
+    if "all" in selection.configs:
         return list(workload.configs)
-    return list(wish.configs) or [config for config, one in workload.configs.items() if one.chosen]
+    return list(selection.configs) or [name for name, config in workload.configs.items() if config.default]
 
 
 def why_no_family(family: str, roster: Roster) -> str:
@@ -97,33 +97,37 @@ def why_no_family(family: str, roster: Roster) -> str:
 
 
 def subjects(
-    workload: Workload, config: Config, wish: Wish, roster: Roster
+    workload: Workload, config: Config, selection: Selection, roster: Roster
 ) -> Iterable[tuple[str, str | None, str | None]]:
-    """Yield each lock with how it waits and in which form."""
+    """Yield each lock with its waiting policy and its form."""
     if config.subject is not None:
-        if wish.locks or wish.waiting:
-            raise UsageError(f"{config.family} leaves no choice of lock: leave --locks and --waiting out")
+        if selection.locks or selection.waiting:
+            raise UsageError(f"{config.family} has no choice of lock: leave --locks and --waiting out")
         yield config.subject, None, None
         return
-    named = [name for one in wish.locks for name in expand(one, workload, roster)]
+    named = [lock for name in selection.locks for lock in expand(name, workload, roster)]
     default = [name for name in config.locks or workload.locks if name in roster.subjects]
-    references = [name for name in workload.references if name in roster.subjects and wish.references]
+    references = [name for name in workload.references if name in roster.subjects and selection.references]
     control = [workload.control] if workload.control is not None and workload.control in roster.subjects else []
     for name in dict.fromkeys([*(named or default), *references, *control]):
         subject = roster.subjects[name]
-        for waiting in policies(subject, workload, wish, insist=name in wish.locks):
+        for waiting in policies(subject, workload, selection, insist=name in selection.locks):
             forms: list[str | None] = [form for form in config.forms if form in subject.forms]
             for form in forms or [None]:
                 yield name, waiting, form
 
 
 def expand(name: str, workload: Workload, roster: Roster) -> list[str]:
-    if name == "all":  # of the catalogue, of the kind that the workload is about
+    """Return the locks that a name of ``--locks`` stands for."""
+    if name == "all":  # every lock of the catalogue, or every semaphore, as the workload uses
         kinds = {roster.subjects[lock].kind for lock in workload.locks if lock in roster.subjects}
         return [
-            one.name
-            for one in roster.subjects.values()
-            if one.kind in kinds and "/" not in one.name and "around" not in one.name and one.order is not None
+            subject.name
+            for subject in roster.subjects.values()
+            if subject.kind in kinds
+            and "/" not in subject.name
+            and "around" not in subject.name
+            and subject.order is not None
         ]
     if name == preload.GLIBC:
         return [programs.UNREPLACED]
@@ -136,59 +140,61 @@ def expand(name: str, workload: Workload, roster: Roster) -> list[str]:
 
 
 def belongs_to(name: str, library: str) -> bool:
-    """Return whether a subject is a lock of this library, as `absl` is of absl, and `tbb-spin` of tbb."""
+    """Return whether a lock belongs to this library, as `absl` does to absl, and `tbb-spin` to tbb."""
     return name == library or name.startswith(f"{library}-")
 
 
-def policies(subject: Subject, workload: Workload, wish: Wish, *, insist: bool) -> Sequence[str | None]:
+def policies(subject: Subject, workload: Workload, selection: Selection, *, insist: bool) -> Sequence[str | None]:
     if not subject.policies:
         return [None]
-    wanted = wish.waiting or workload.waiting
-    able = [policy for policy in wanted if policy in subject.policies]
-    if not able and insist and wish.waiting:
-        raise UsageError(f"{subject.name} cannot wait by {', '.join(wanted)}; it can: {', '.join(subject.policies)}")
-    if not able and insist:  # asked for by name: then as it can
+    wanted = selection.waiting or workload.waiting
+    supported = [policy for policy in wanted if policy in subject.policies]
+    if not supported and insist and selection.waiting:
+        raise UsageError(
+            f"{subject.name} has no waiting policy {', '.join(wanted)}; choose from: {', '.join(subject.policies)}"
+        )
+    if not supported and insist:  # the user named the lock, but no policy: take one that the lock has
         return [subject.policies[0]]
-    return able
+    return supported
 
 
 def counts(threads: Sequence[Count], cpus: int) -> list[int]:
-    """Return numbers of threads on a machine of so many processors."""
-    found: list[int] = []
-    for one in threads:
-        if isinstance(one, int):
-            found.append(one)
+    """Return the numbers of threads on a machine with so many processors."""
+    numbers: set[int] = set()
+    for count in threads:
+        if isinstance(count, int):
+            numbers.add(count)
             continue
-        least, _, product = one.removeprefix("..").rpartition(" or ")
+        least, _, product = count.removeprefix("..").rpartition(" or ")
         factor, _, _ = product.rpartition("*")
         most = max(int(least or 0), int(factor or 1) * cpus)
-        if one.startswith(".."):
-            found += [2**i for i in range(most.bit_length()) if 2**i < most]
-        found.append(most)
-    return sorted(set(found))
+        if count.startswith(".."):
+            numbers.update(2**i for i in range(most.bit_length()) if 2**i < most)
+        numbers.add(most)
+    return sorted(numbers)
 
 
 def option(text: str) -> tuple[str, Option]:
-    """Read ``name=value`` of --set."""
+    """Parse the ``NAME=VALUE`` of ``--set``."""
     name, equals, value = text.partition("=")
     if name not in OPTIONS:
         raise UsageError(one_of("option", name, OPTIONS))
     kind = OPTIONS[name]
     if kind is bool:
         if value not in ("", "yes", "no") or (equals and not value):
-            raise UsageError(f"--set {name}: 'yes' or 'no', not '{value}'")
+            raise UsageError(f"option {name}: choose 'yes' or 'no', not '{value}'")
         return name, value != "no"
     if kind is int:
         if not (value.isascii() and value.isdigit() and len(value) < 11 and int(value) < 2**31):
-            raise UsageError(f"--set {name}: a number from 0 to {2**31 - 1}, not '{value}'")
+            raise UsageError(f"option {name}: choose a number from 0 to {2**31 - 1}, not '{value}'")
         return name, int(value)
     if kind is str:
         if not value:
-            raise UsageError(f"--set {name}: needs a value")
+            raise UsageError(f"option {name}: the value is missing")
         return name, value
     assert isinstance(kind, tuple)
     if value not in kind:
-        raise UsageError(one_of(f"{name}", value, kind))
+        raise UsageError(one_of(name, value, kind))
     return name, value
 
 
@@ -205,9 +211,9 @@ def make(
     hogs: int | None = None,
     pin: bool = False,
 ) -> Plan:
-    """Return a plan of points, each with its number of runs."""
+    """Return a plan with these points, each with its number of runs."""
     runs = [runs for _, runs in points]
-    chosen = [point for point, _ in points]
+    chosen = tuple(point for point, _ in points)
     return Plan(
         workload=workload,
         seconds=seconds,
@@ -217,12 +223,12 @@ def make(
         hogs=hogs,
         seed=seed,
         points=chosen,
-        order=shuffled(chosen, runs, seed),
+        order=tuple(shuffled(chosen, runs, seed)),
     )
 
 
 def shuffled(points: Sequence[Point], runs: Sequence[int], seed: int) -> list[tuple[int, int]]:
-    """Return (point, run) in the order in which they are measured."""
+    """Return (point, run) pairs, in the order in which they are measured."""
     groups: dict[object, list[int]] = {}
     for i, point in enumerate(points):
         key = (point.workload, point.config, point.threads, point.hogs, tuple(point.options.items()))
@@ -236,5 +242,5 @@ def shuffled(points: Sequence[Point], runs: Sequence[int], seed: int) -> list[tu
 
 
 def seed_of(seed: int, run: int) -> int:
-    """Return the seed that the samples of a run get."""
+    """Return the seed that all samples of a run share."""
     return random.Random(f"sample {seed} {run}").getrandbits(32)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that is run to its end: what it printed, how long it took, and what it used."""
+"""Run a program to its end: its output, its duration, and the resources that it used."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from typing import IO
 from fairlock.signals import deferred
 
 GRACE = 30.0  # seconds that a sample may take beyond its window before it counts as hanging
-FIRST_LOOK = 0.0002  # seconds after a program's start
+FIRST_LOOK = 0.0002  # seconds after the start of a program
 
 
 class SampleError(Exception):
-    """A sample that could not be taken: exclusion was broken, or the program failed."""
+    """A sample could not be taken: the lock failed to exclude, or the program failed."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    status: int  # negative: the signal that ended it
+    status: int  # negative: the signal that killed it
     output: str
     errors: str
     seconds: float  # from start to end
-    usage: resource.struct_rusage  # its own, and of those for which it waited
+    usage: resource.struct_rusage  # of the program, and of the children that it waited for
 
 
 def run(
@@ -42,18 +42,18 @@ def run(
     limit: float,
     *,
     env: Mapping[str, str] | None = None,
-    look: Callable[[int], None] | None = None,  # at the process, while it runs
-    discard: bool = False,  # what it prints
+    look: Callable[[int], None] | None = None,  # called with the process id while the program runs
+    discard: bool = False,  # do not keep its output
 ) -> Ended:
-    """Run a program to its end, or end it when the time is up or we are interrupted; what it started ends with it."""
-    # Files, and not pipes: whoever it leaves behind may keep these open for ever.
+    """Run a program to its end. Kill it, and all that it started, after ``limit`` seconds or an interruption."""
+    # Files, not pipes: a process that the program leaves behind could keep a pipe open for ever.
     with (
         tempfile.TemporaryFile() as output,
         tempfile.TemporaryFile() as errors,
         deferred() as (interrupts, news, tell),
     ):
         begin = time.monotonic()
-        # A session of its own: Ctrl-C reaches us alone, and we end all of it, hogs too.
+        # In a new session, Ctrl-C reaches only us, and we can kill the program with all its children, hogs too.
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -65,11 +65,11 @@ def run(
         ended: list[float] = []
 
         def await_end() -> None:
-            # Not yet asked for its status, it keeps its number: nobody else is ended below.
-            with suppress(ChildProcessError):  # where nobody is to ask, wait4() says so
+            # WNOWAIT leaves the process unreaped, so that no other process can get its id before we kill it below.
+            with suppress(ChildProcessError):  # if SIGCHLD is ignored, wait4() below reports it
                 os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
             ended.append(time.monotonic())
-            with suppress(BlockingIOError):  # full of other news
+            with suppress(BlockingIOError):  # the pipe is full: the reader will wake anyway
                 os.write(tell, b"\0")
 
         waiter = threading.Thread(target=await_end, daemon=True)
@@ -80,10 +80,10 @@ def run(
         except RuntimeError as error:  # no memory for a thread
             raise SampleError(f"{error}: {' '.join(command)}") from error
         finally:
-            end(process.pid)  # or what it has left behind, which would disturb the next sample
+            end(process.pid)  # even after its end: a process that it left behind would disturb the next sample
             if waiter.ident is not None:
                 waiter.join()
-            _, status, usage = os.wait4(process.pid, 0)  # which tells of this child alone
+            _, status, usage = os.wait4(process.pid, 0)  # unlike getrusage(), wait4() counts this child alone
             process.returncode = os.waitstatus_to_exitcode(status)
         if late:
             raise SampleError(f"no end after {limit:g} s: {' '.join(command)}")
@@ -91,7 +91,7 @@ def run(
 
 
 def watch(pid: int, until: float, look: Callable[[int], None] | None, news: int, over: Callable[[], bool]) -> bool:
-    """Look at a process ever more seldom until it is over, as news may tell; return whether the time was up before."""
+    """Call ``look`` at growing intervals until ``over``, as a byte in ``news`` announces. Return True if time is up."""
     pause = FIRST_LOOK if look else math.inf
     while not over():
         left = until - time.monotonic()
@@ -111,8 +111,8 @@ def text_of(file: IO[bytes]) -> str:
 
 
 def end(session: int) -> None:
-    """End all processes of a session, whatever groups they have made (as `timeout` does)."""
-    with suppress(ProcessLookupError, PermissionError):  # it has ended in the meantime, or become somebody else's
+    """Kill all processes of a session, even those in other process groups (`timeout` makes one)."""
+    with suppress(ProcessLookupError, PermissionError):  # it has ended, or belongs to another user by now
         os.killpg(session, signal.SIGKILL)
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
@@ -122,6 +122,6 @@ def end(session: int) -> None:
 
 
 def call(command: Sequence[str], limit: float, env: Mapping[str, str] | None = None) -> tuple[int, str, str]:
-    """Run a program to its end; return its status, and what it printed."""
+    """Run a program to its end, and return its status, output and errors."""
     ended = run(command, limit, env=env)
     return ended.status, ended.output, ended.errors

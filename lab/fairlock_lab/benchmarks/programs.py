@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the workloads share whose lock is inside a program or a library: the preloaded lock, and where databases are."""
+"""Workloads whose lock is inside a program or a library: how the lock is preloaded, and where databases are."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from fairlock_lab.benchmarks.results import Plan, Point
 from fairlock_lab.benchmarks.roster import Roster, Subject
 
 FAMILIES = ("throw", "atomic-exchange", "leveldb", "rocksdb", "program")
-UNREPLACED = "pthread-mutex"  # glibc's: what these programs have if nothing is preloaded
+UNREPLACED = "pthread-mutex"  # glibc's lock, which these programs have if nothing is preloaded
 
 
 # --- the lock ---
 
 
 def roster(inside: Roster) -> Roster:
-    """Return what can be preloaded, in the place of what ``fairlock_bench`` has inside."""
-    able: dict[str, list[str]] = {}
+    """Return the roster with the locks that can be preloaded in place of those inside ``fairlock_bench``."""
+    available: dict[str, list[str]] = {}
     for waiting in waitings():
         for lock in preload.locks(waiting):
-            able.setdefault(lock, []).append(waiting)
+            available.setdefault(lock, []).append(waiting)
     subjects = {UNREPLACED: Subject(UNREPLACED, "reference", None)}
-    for lock, policies in able.items():
+    for lock, policies in available.items():
         known = inside.subjects.get(lock, Subject(lock, "lock", "unknown"))
         subjects[lock] = replace(known, policies=tuple(policies), forms=(), max_threads=None)
     return replace(inside, subjects=subjects, policies=tuple(waitings()))
@@ -48,10 +48,10 @@ def waitings() -> list[str]:
 
 
 def missing(plan: Plan) -> dict[str, str]:
-    """Return why a plan has only glibc's lock, if so."""
+    """Return why a plan has only glibc's lock, if nothing can be preloaded."""
     if waitings() or all(point.family not in FAMILIES for point in plan.points):
         return {}
-    return {"preload": "this build has no locks to load before a program: make build"}
+    return {"preload": "this build has no locks to preload: make build"}
 
 
 def known(point: Point) -> bool:
@@ -62,7 +62,7 @@ def known(point: Point) -> bool:
 
 
 def environment(point: Point) -> dict[str, str]:
-    """Return the environment in which a sample's program runs. It chooses the lock: there is no other way to do so."""
+    """Return the environment of a sample's program, which alone chooses the preloaded lock."""
     if point.family not in FAMILIES:
         return dict(os.environ)
     if point.lock == UNREPLACED:
@@ -72,67 +72,69 @@ def environment(point: Point) -> dict[str, str]:
 
 
 def preloaded(point: Point) -> dict[str, str] | None:
-    """Return what a program must say of its lock, if it can."""
+    """Return what a program reports about its lock: None for glibc's own."""
     if point.lock == UNREPLACED:
         return None
     assert point.waiting is not None
     return {"lock": point.lock, "waiting": point.waiting}
 
 
-# --- whether it was loaded ---
+# --- was the lock loaded? ---
 
-NOT_LOADED = "the lock was not loaded, so the sample would be of another"
-COMPLAINT = "from LD_PRELOAD cannot be preloaded"  # the loader's, which then goes on without
-LIBC = re.compile(r"/libc[-.]")  # its file
-LONG_ENOUGH = 5.0  # seconds without a C library: it is linked statically. The busiest machine loads it before
+NOT_LOADED = "the lock was not loaded, so the sample would measure another one"
+LOADER_ERROR = "from LD_PRELOAD cannot be preloaded"  # after which the loader continues without the lock
+LIBC = re.compile(r"/libc[-.]")  # the file of the C library
+STATIC_AFTER = (
+    5.0  # seconds without a C library: the program is linked statically. Even a busy machine loads one sooner
+)
 
 
-class Sight:
-    """Looks, while a program runs, whether it has its lock; with glibc's too, so that all are alike.
+class LockObserver:
+    """Checks, while a program runs, that it has its lock. It also checks glibc's, so that all samples cost the same.
 
-    Again and again, because a process may become another program, without the environment that it was given.
+    It looks repeatedly, because a process may execute another program and drop its environment.
     """
 
     def __init__(self, point: Point) -> None:
         self._point = point
         self._folder = str(paths.preload_dir().resolve()) if waitings() else None  # of all locks
-        self._name = self._file = None  # of this one: as in LD_PRELOAD, and as it is mapped
+        self._name = self._file = None  # of this lock: the name in LD_PRELOAD, and the mapped file
         if point.lock != UNREPLACED:
             library = preload.library(point.lock, point.waiting or "")
             self._name, self._file = str(library), str(library.resolve())
-        self._as_wanted: bool | None = None  # None: it was never seen with a C library
-        self._bare: float | None = None  # since when it is seen without one
+        self._correct: bool | None = None  # None: never seen with a C library
+        self._static_since: float | None = None  # when it was first seen without one
 
     def __call__(self, pid: int) -> None:
-        # What is preloaded comes before everything else that a program needs. Looked at twice: what we read was not all
-        # there at one moment.
+        # The loader maps preloaded objects before the C library. The maps are read twice, because one reading is not a
+        # snapshot: it may show the C library, and still miss the object before it.
         first, maps = maps_of(pid), maps_of(pid)
         if LIBC.search(first) and LIBC.search(maps):
             other = self._folder is not None and self._folder in maps
-            wanted = self._file in maps if self._file is not None else not other
-            self._as_wanted = wanted and self._as_wanted is not False
-            self._bare = None
+            correct = self._file in maps if self._file is not None else not other
+            self._correct = correct and self._correct is not False
+            self._static_since = None
         elif maps and self._file is not None:
-            self._bare = self._bare or time.monotonic()
-            if time.monotonic() - self._bare >= LONG_ENOUGH:
-                self._as_wanted = False
+            self._static_since = self._static_since or time.monotonic()
+            if time.monotonic() - self._static_since >= STATIC_AFTER:
+                self._correct = False
 
-    def found(self, errors: str) -> dict[str, object]:
-        """Return what the sample says of its lock, or raise SampleError."""
+    def verdict(self, errors: str) -> dict[str, object]:
+        """Return the metrics about the lock. Raise SampleError if the program had another one."""
         complaints = [
-            line.strip() for line in errors.splitlines() if COMPLAINT in line and self._name and self._name in line
+            line.strip() for line in errors.splitlines() if LOADER_ERROR in line and self._name and self._name in line
         ]
-        if complaints or self._as_wanted is False:
+        if complaints or self._correct is False:
             raise SampleError("; ".join([NOT_LOADED, *complaints[:1]]))
-        if self._as_wanted is None:
-            return {"note": "it ended before it could be seen which lock it had"}
+        if self._correct is None:
+            return {"note": "the program ended before its lock could be verified"}
         return {"preloaded": preloaded(self._point)}
 
 
 def maps_of(pid: int) -> str:
-    """Return which files a process has in memory; nothing, if it has ended."""
+    """Return the memory map of a process; empty if it has ended."""
     try:
-        return Path(f"/proc/{pid}/maps").read_text(errors="surrogateescape")  # names as they are
+        return Path(f"/proc/{pid}/maps").read_text(errors="surrogateescape")  # file names need not be text
     except OSError:
         return ""
 
@@ -141,15 +143,15 @@ def maps_of(pid: int) -> str:
 
 
 @functools.cache
-def shelf() -> Path:
-    """Return a folder for the databases of this run; it goes when the run ends."""
+def database_folder() -> Path:
+    """Return a folder for the databases of this process, which is deleted at its end."""
     folder = tempfile.mkdtemp(prefix="fairlock-bench-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
 
 
 def filled(folder: Path, fill: Callable[[Path], None]) -> Path:
-    """Return a database, made if it is not there: all of it, or nothing."""
+    """Return a database. If it does not exist, fill it; an interrupted filling leaves nothing behind."""
     if not folder.exists():
         part = folder.with_name(folder.name + ".part")
         shutil.rmtree(part, ignore_errors=True)

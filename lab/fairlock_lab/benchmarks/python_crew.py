@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that contend for one lock, and what each of them got in a window after a warm-up."""
+"""Threads that contend for one lock, and the turns of each in a window after a warm-up."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from fairlock_lab.benchmarks.results import Metrics
 
-# Source, because the loop should have nothing in it but the lock and the work; and globals, because a free-threaded
-# Python counts references to whatever else threads share. WAITS measures every wait, which costs, so TURNS does not.
+# Source code, so that the loop has nothing but the lock and the work. The threads share globals, because a
+# free-threaded Python counts references to other shared objects. Only WAITS times each wait, because that costs time.
 LOOP = """
-def work(lock, mine, arrived):
+def work(lock, result, arrived):
     global n
     arrived.wait()
     best, window, own = 0, False, 0
@@ -30,7 +30,7 @@ TURNS = """
         with lock:
             {inside}
         best += 1
-        mine[0] = best
+        result[0] = best
         {outside}
 """
 WAITS = """
@@ -40,26 +40,26 @@ WAITS = """
         {inside}
         lock.release()
         if waited > best:
-            mine[0] = best = waited
+            result[0] = best = waited
 """
 
 BODIES = {
     "n += 1": "n += 1",
-    "crc32 of 16 KiB": "crc32(data)",  # about 7 microseconds; with a GIL, it lets go of it
+    "crc32 of 16 KiB": "crc32(data)",  # about 7 microseconds; it releases the GIL
 }
 STEPS_INSIDE = "for _ in range({}): n += 1"
 STEPS_OUTSIDE = "for _ in range({}): own += 1"
 
 
 class Window(NamedTuple):
-    results: list[Any]  # what each thread wrote
+    results: list[Any]  # of each thread
     elapsed: float
     cpu_seconds: float
 
 
 def crew(turn: str, lock: Any, threads: int, seconds: float, warm_up: float, inside: str, outside: str = "") -> Window:
-    """Have threads take turns at a lock, and run these sources inside and outside it."""
-    world = {
+    """Let threads contend for a lock, and run these sources inside and outside it."""
+    world: dict[str, Any] = {
         "n": 0,
         "over": False,
         "counting": False,
@@ -69,8 +69,8 @@ def crew(turn: str, lock: Any, threads: int, seconds: float, warm_up: float, ins
     }
     exec(LOOP.format(turn=turn.strip().format(inside=inside, outside=outside)), world)
     arrived = threading.Barrier(threads + 1)
-    mine = [[0] for _ in range(threads)]
-    team = [threading.Thread(target=world["work"], args=(lock, own, arrived), daemon=True) for own in mine]  # type: ignore[arg-type]
+    results = [[0] for _ in range(threads)]
+    team = [threading.Thread(target=world["work"], args=(lock, own, arrived), daemon=True) for own in results]
     for thread in team:
         thread.start()
     arrived.wait()
@@ -78,17 +78,17 @@ def crew(turn: str, lock: Any, threads: int, seconds: float, warm_up: float, ins
     world["counting"] = True
     begin, before = time.perf_counter(), time.process_time()
     time.sleep(seconds)
-    results, end, after = [own[0] for own in mine], time.perf_counter(), time.process_time()
+    counts, end, after = [own[0] for own in results], time.perf_counter(), time.process_time()
     world["over"] = True
     for thread in team:
         thread.join()
-    return Window(results, end - begin, after - before)
+    return Window(counts, end - begin, after - before)
 
 
 def contend(
     make: Callable[[], Any], threads: int, seconds: float, warm_up: float, inside: str, outside: str = ""
 ) -> Metrics:
-    """Return turns a second, how evenly the threads shared them, and how many processors were busy."""
+    """Return the turns per second, how evenly the threads shared them, and how many processors were busy."""
     turns, elapsed, cpu_seconds = crew(TURNS, make(), threads, seconds, warm_up, inside, outside)
     return {
         "elapsed": elapsed,
@@ -106,14 +106,14 @@ def longest_wait(make: Callable[[], Any], threads: int, seconds: float, warm_up:
 
 
 def jain(turns: Sequence[int]) -> float:
-    """Return Jain's index: 1 if all have the same, 1/n if one has all."""
-    squares = sum(one * one for one in turns)
+    """Return Jain's index: 1 if all threads have the same, 1/n if one thread has all."""
+    squares = sum(count * count for count in turns)
     return sum(turns) ** 2 / (len(turns) * squares) if squares else 1.0
 
 
 @contextmanager
 def hogs(count: int) -> Iterator[None]:
-    """Processes beside us that burn CPU."""
+    """Run processes that burn CPU during the block."""
     burning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield

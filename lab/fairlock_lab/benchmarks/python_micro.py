@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured without a crew: one thread, two that take turns, and memory."""
+"""Measurements with at most two threads: uncontended, ping-pong, and re-acquisition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def uncontended(setup: str) -> float:
-    """Return the seconds that ``with lock: pass`` takes, from a process of pyperf's own."""
+    """Return the seconds that ``with lock: pass`` takes, as pyperf measures it in a new process."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "pyperf.json"
         command = [sys.executable, "-m", "pyperf", "timeit", "--quiet", "--processes=1", "--warmups=1", "--values=3"]
@@ -29,7 +29,7 @@ def uncontended(setup: str) -> float:
 
 
 def ping_pong(make: Callable[[], Any], seconds: float, warm_up: float) -> float:
-    """Return how often a second two threads can notify each other."""
+    """Return how often per second two threads can notify each other."""
     condition, turn, over, count = make(), 0, False, 0
 
     def play(me: int) -> None:
@@ -58,7 +58,7 @@ def ping_pong(make: Callable[[], Any], seconds: float, warm_up: float) -> float:
 
 
 def reacquisitions(make: Callable[[], Any], most: int = 2_000_000) -> int:
-    """Return how often a holder that re-acquires at once gets the lock again before a waiter has it."""
+    """Return how often an owner that re-acquires at once gets the lock before a waiter does."""
     lock = make()
     lock.acquire()
     entered = False
@@ -70,9 +70,9 @@ def reacquisitions(make: Callable[[], Any], most: int = 2_000_000) -> int:
 
     waiter = threading.Thread(target=wait, daemon=True)
     waiter.start()
-    while not lock.waiting:
+    while not lock.waiters:
         time.sleep(0)
-    time.sleep(0.05)  # it says so just before it is in line
+    time.sleep(0.05)  # a thread is counted just before it enters the line
     again = 0
     lock.release()
     while again < most:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One sample of the Python workload, in a process of its own.
+"""A program that takes one sample of the Python workload, and prints its metrics.
 
-``python -m fairlock_lab.benchmarks.python_sample CONFIG LOCK ...`` prints the sample.
+python -m fairlock_lab.benchmarks.python_sample CONFIG LOCK THREADS HOGS SECONDS WARM_UP OPTIONS
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import fairlock
 from fairlock_lab.benchmarks import python_crew, python_micro
 from fairlock_lab.benchmarks.results import Metrics, Option
 
-# Names, not code: they come from results files too.
+# Names, and not code, because they also come from results files.
 MAKERS: dict[str, Callable[[], Any]] = {
     "fairlock.Lock": fairlock.Lock,
     "fairlock.Lock('fair')": lambda: fairlock.Lock("fair"),
@@ -49,8 +49,8 @@ def measure(
             return {"throughput": python_micro.ping_pong(make, seconds, warm_up)}
         if config == "contended":
             inside = python_crew.BODIES[str(options["body"])]
-            found = python_crew.contend(make, threads, seconds, warm_up, inside)
-            return {**found, "longest_wait": python_crew.longest_wait(make, threads, seconds / 2, warm_up, inside)}
+            metrics = python_crew.contend(make, threads, seconds, warm_up, inside)
+            return {**metrics, "longest_wait": python_crew.longest_wait(make, threads, seconds / 2, warm_up, inside)}
         if config == "work-outside":
             inside, outside = (
                 python_crew.STEPS_INSIDE.format(options["inside"]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python types against those of ``threading``: what is measured, the targets, and one sample."""
+"""The Python types against those of ``threading``: the rows, the targets, and how a sample is taken."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import importlib
 import json
 
 from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
-from fairlock_lab.benchmarks.rows import Mean, Row, RowWorkload, Wanted, sample_in_child
+from fairlock_lab.benchmarks.rows import Mean, Measured, Row, RowWorkload, sample_in_child
 
 WORKLOAD = "python"
 LOOP = "n += 1"
-WORK = "crc32 of 16 KiB"  # about 7 microseconds; with a GIL, it lets go of it
-STEPS = ((10, 10), (100, 100), (10, 1000), (1000, 1000), (1000, 10000))  # of a loop: inside and outside the lock
+WORK = "crc32 of 16 KiB"  # about 7 microseconds; it releases the GIL
+STEPS = ((10, 10), (100, 100), (10, 1000), (1000, 1000), (1000, 10000))  # of loops inside and outside the lock
 
 
 # --- rows ---
 
 
 def uncontended(name: str, most: float) -> Row:
-    wanted = Wanted("time / threading's", "ns", most=most)
-    return Row(f"uncontended with {name}()", "uncontended", f"fairlock.{name}", f"threading.{name}", (wanted,))
+    figure = Measured("time / threading's", "ns", most=most)
+    return Row(f"uncontended with {name}()", "uncontended", f"fairlock.{name}", f"threading.{name}", (figure,))
 
 
 def contended(
@@ -36,58 +36,58 @@ def contended(
     longest: float | None = None,
 ) -> Row:
     beside = f", beside {hogs} hogs" if hogs else ""
-    wanted = (
-        Wanted("speed / threading's", "throughput", least=speed),
-        Wanted("slowest/fastest", "fairness", "ours", least=fairness),
-        Wanted("  threading's", "fairness", "theirs"),
-        Wanted("longest wait / threading's", "longest_wait", most=longest),
-        Wanted("  ours, ms", "longest_wait", "ours", unit=1000),
+    figures = (
+        Measured("speed / threading's", "throughput", least=speed),
+        Measured("slowest/fastest", "fairness", "ours", least=fairness),
+        Measured("  threading's", "fairness", "theirs"),
+        Measured("longest wait / threading's", "longest_wait", most=longest),
+        Measured("  ours, ms", "longest_wait", "ours", unit=1000),
     )
     title = f"{name}, {threads} threads, {body}{beside}"
-    # In windows of a second, the fairness of 32 threads is chance.
-    return Row(title, "contended", ours, theirs, wanted, threads, hogs, {"body": body}, seconds=3.0, windowed=True)
+    # In a window of one second, chance decides the fairness of 32 threads.
+    return Row(title, "contended", ours, theirs, figures, threads, hogs, {"body": body}, seconds=3.0, windowed=True)
 
 
 def work_outside(threads: int, inside: int, outside: int) -> Row:
-    """Return the row of threads that also work outside the lock. A step adds one to a number, in a loop."""
-    wanted = (
-        Wanted("speed / threading's", "throughput", least=0.95),
-        Wanted("slowest/fastest", "fairness", "ours", at_least_theirs=True),
-        Wanted("  threading's", "fairness", "theirs"),
-        Wanted("processors kept busy", "busy_processors", "ours"),
-        Wanted("  threading's", "busy_processors", "theirs"),
+    """Return the row of threads that also work outside the lock. A step of the loop adds one to a number."""
+    figures = (
+        Measured("speed / threading's", "throughput", least=0.95),
+        Measured("slowest/fastest", "fairness", "ours", at_least_theirs=True),
+        Measured("  threading's", "fairness", "theirs"),
+        Measured("processors kept busy", "busy_processors", "ours"),
+        Measured("  threading's", "busy_processors", "theirs"),
     )
     name = f"Lock(), {threads} threads, {inside} steps inside, {outside} outside"
     options: dict[str, Option] = {"inside": inside, "outside": outside}
-    return Row(name, "work-outside", "fairlock.Lock", "threading.Lock", wanted, threads, 0, options, windowed=True)
+    return Row(name, "work-outside", "fairlock.Lock", "threading.Lock", figures, threads, 0, options, windowed=True)
 
 
 def condition(most: float) -> Row:
-    wanted = Wanted("time / threading's", "throughput", most=most, inverse=True)
+    figure = Measured("time / threading's", "throughput", most=most, inverse=True)
     return Row(
         "Condition ping-pong",
         "ping-pong",
         "fairlock.Condition",
         "threading.Condition",
-        (wanted,),
+        (figure,),
         threads=2,
         windowed=True,
     )
 
 
 def reacquired(algorithm: str, most: int) -> Row:
-    wanted = Wanted("re-acquisitions before a waiter, most", "reacquisitions", "most of ours", most=most)
-    name = f"Lock({algorithm!r}), holder that re-acquires at once"
-    return Row(name, "re-acquisition", f"fairlock.Lock({algorithm!r})", None, (wanted,), threads=2, seconds=0.1)
+    figure = Measured("most re-acquisitions before a waiter", "reacquisitions", "most of ours", most=most)
+    name = f"Lock({algorithm!r}), owner that re-acquires at once"
+    return Row(name, "re-acquisition", f"fairlock.Lock({algorithm!r})", None, (figure,), threads=2, seconds=0.1)
 
 
 def memory() -> Row:
-    wanted = Wanted("bytes", "bytes", "ours", most=128)
-    return Row("memory of a Lock()", "memory", "fairlock.Lock", None, (wanted,), seconds=0.1)
+    figure = Measured("bytes", "bytes", "ours", most=128)
+    return Row("memory of a Lock()", "memory", "fairlock.Lock", None, (figure,), seconds=0.1)
 
 
 def rows_for(python: str) -> list[Row | Mean]:
-    """Return the rows, with their targets, that a Python is measured by."""
+    """Return the rows for a Python, with their targets."""
     free_threaded = python.endswith("free-threaded")
     old = tuple(map(int, python.split()[0].split(".")[:2])) <= (3, 11)
     rows: list[Row | Mean] = [
@@ -103,13 +103,13 @@ def rows_for(python: str) -> list[Row | Mean]:
     lock, semaphore, strict = "fairlock.Lock", "fairlock.Semaphore", "fairlock.Semaphore('twa-semaphore')"
     their_lock, their_semaphore = "threading.Lock", "threading.Semaphore"
     if not free_threaded:
-        # With a GIL the interpreter decides who runs, unless the work lets go of it.
+        # With a GIL, the interpreter decides which thread runs, unless the work releases the GIL.
         return [
             *rows,
             contended("Semaphore(1)", semaphore, their_semaphore, 8, body=WORK, speed=2.5, fairness=0.8),
-            # The only row with work outside: the others would say nothing about the lock, because a thread that holds
-            # the GIL for 5 ms goes through thousands of turns alone. Here it loses the GIL inside the lock half of the
-            # time, and the other threads have to wait.
+            # The only row with work outside. In the others, a thread would keep the GIL for 5 ms, and take thousands of
+            # turns alone, which says nothing about the lock. Here it loses the GIL inside the lock half of the time,
+            # so that the other threads have to wait for the lock.
             work_outside(8, 1000, 1000),
         ]
     outside = [work_outside(threads, *steps) for threads in (2, 8, 32) for steps in STEPS]
@@ -133,7 +133,7 @@ def rows_for(python: str) -> list[Row | Mean]:
         *outside,
         Mean(
             "geometric mean of the rows with work outside",
-            Wanted("speed / threading's", "throughput", least=1.1),
+            Measured("speed / threading's", "throughput", least=1.1),
             outside,
         ),
     ]
@@ -155,7 +155,7 @@ def missing(point: Point) -> str:
 
 
 def sample(point: Point, plan: Plan, seed: int) -> Metrics:
-    """Measure once, in a process of its own: `one` says how."""
+    """Take one sample, in a new process that runs ``python_sample``."""
     words = [point.config, point.lock, str(point.threads), str(point.hogs), str(point.seconds), str(plan.warm_up)]
     return sample_in_child(
         ["-m", "fairlock_lab.benchmarks.python_sample", *words, json.dumps(dict(point.options))], point.seconds

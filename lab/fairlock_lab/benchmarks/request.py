@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the command line to results that have no samples yet, or not all: what to measure, checked."""
+"""From the arguments of ``bench``, ``repeat`` and ``resume`` to results without samples. Checks every argument."""
 
 from __future__ import annotations
 
-import argparse
 import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from fairlock.usage import UsageError, one_of
@@ -12,111 +13,164 @@ from fairlock_lab.benchmarks import harness, machine, native, ordinary_programs,
 from fairlock_lab.benchmarks.composites import COMPOSITES
 from fairlock_lab.benchmarks.composites import points as composite_points
 from fairlock_lab.benchmarks.families import ELSEWHERE
-from fairlock_lab.benchmarks.results import Plan, Results
+from fairlock_lab.benchmarks.plan import Selection
+from fairlock_lab.benchmarks.results import BenchResults, Option, Plan
 from fairlock_lab.benchmarks.roster import Roster
 from fairlock_lab.benchmarks.rows import RowWorkload
 from fairlock_lab.benchmarks.workloads import WORKLOADS
 
-# Options that say what to measure. A plan from a file has all of them already.
-PLANNING = ("config", "locks", "waiting", "threads", "seconds", "runs", "hogs", "seed", "set", "only")
-FLAGS = ("pin", "no_references")  # the same, without a value
+Names = str | Sequence[str]  # "twa,mcs", or ["twa", "mcs"]
+Counts = str | int | Sequence[int]  # "1,2", 2, or [1, 2]
 
-ROW_WORKLOADS: dict[str, RowWorkload] = {one.name: one for one in (python_types.PYTHON, ordinary_programs.INSTALL)}
+ROW_WORKLOADS: dict[str, RowWorkload] = {rows.name: rows for rows in (python_types.PYTHON, ordinary_programs.INSTALL)}
 
 
-def names() -> list[str]:
+def workload_names() -> list[str]:
     return [*COMPOSITES, *WORKLOADS, *ROW_WORKLOADS]
 
 
-def planned(args: argparse.Namespace) -> Results:
-    """Return results without samples, for what the command line asks."""
-    if args.workload is None:
-        raise UsageError(f"WORKLOAD is missing; choose from: {', '.join(names())} (fairlock bench --list tells more)")
-    if args.workload not in names():
-        raise UsageError(one_of("workload", args.workload, names()))
-    seed = args.seed if args.seed is not None else random.SystemRandom().getrandbits(32)
-    if args.workload in ROW_WORKLOADS:
-        made, roster = plan_of_rows(args, ROW_WORKLOADS[args.workload], seed), None
-    else:
-        refuse(args, ("only",), f"{args.workload} has no rows: --only is for {' and '.join(ROW_WORKLOADS)}")
-        made, roster = native_plan(args, seed), native.roster()
-    return harness.begin(made, command(args), roster)
+@dataclass(frozen=True)
+class Request:
+    """The arguments of ``fairlock_lab.bench``. None means: as the workload has it."""
+
+    workload: str | None
+    config: Names | None = None
+    locks: Names | None = None
+    waiting: Names | None = None
+    threads: Counts | None = None
+    seconds: float | None = None
+    runs: int | None = None
+    references: bool = True
+    pin: bool = False
+    hogs: int | None = None
+    seed: int | None = None
+    options: Mapping[str, Option] | Sequence[str] | None = None
+    only: Names | None = None
+
+    def planned(self, file: Path | None = None) -> BenchResults:
+        """Return results without samples. Raise UsageError for a wrong argument."""
+        if self.workload is None:
+            names = ", ".join(workload_names())
+            raise UsageError(f"WORKLOAD is missing; choose from: {names} (fairlock bench --list describes them)")
+        if self.workload not in workload_names():
+            raise UsageError(one_of("workload", self.workload, workload_names()))
+        self.check_numbers()
+        seed = self.seed if self.seed is not None else random.SystemRandom().getrandbits(32)
+        if self.workload in ROW_WORKLOADS:
+            return harness.begin(self.plan_of_rows(ROW_WORKLOADS[self.workload], seed), self.command(file), None)
+        self.refuse(("only",), f"{self.workload} has no rows: --only is for {' and '.join(ROW_WORKLOADS)}")
+        roster = native.roster()
+        return harness.begin(self.native_plan(roster, seed), self.command(file), roster)
+
+    def native_plan(self, roster: Roster, seed: int) -> Plan:
+        assert self.workload is not None
+        selection = Selection(
+            configs=words(self.config, "config"),
+            locks=words(self.locks, "locks"),
+            waiting=words(self.waiting, "waiting"),
+            threads=thread_counts(self.threads, roster),
+            seconds=self.seconds,
+            runs=self.runs,
+            hogs=self.hogs,
+            references=self.references,
+            options=dict(plan.option(text) for text in self.option_words()),
+        )
+        if self.workload in COMPOSITES:
+            fixed = ("config", "waiting", "threads", "hogs", "options")
+            self.refuse(fixed, f"{self.workload} has its own {listed(fixed)}; choose another workload")
+            composite = COMPOSITES[self.workload]
+            points = composite_points(composite, selection, roster)
+            warm_up = composite.warm_up
+        else:
+            workload = WORKLOADS[self.workload]
+            runs = self.runs or workload.runs
+            points = [(point, runs) for point in plan.points_of(self.workload, workload, selection, roster)]
+            warm_up = workload.warm_up
+        if self.seconds is not None:
+            warm_up = min(warm_up, self.seconds)
+        return plan.make(
+            self.workload, points, seed=seed, warm_up=warm_up, seconds=self.seconds, hogs=self.hogs, pin=self.pin
+        )
+
+    def plan_of_rows(self, workload: RowWorkload, seed: int) -> Plan:
+        fixed = ("config", "locks", "waiting", "threads", "hogs", "options")
+        self.refuse(fixed, f"{workload.name} has its own rows: choose with --only")
+        if self.pin:
+            raise UsageError(f"{workload.name} cannot pin threads to processors: leave --pin out")
+        points = workload.points(words(self.only, "only"), self.seconds)
+        runs = self.runs or workload.runs
+        warm_up = min(workload.warm_up, self.seconds or workload.warm_up)
+        return plan.make(
+            workload.name, [(point, runs) for point in points], seed=seed, warm_up=warm_up, seconds=self.seconds
+        )
+
+    def refuse(self, fixed: Iterable[str], message: str) -> None:
+        """Raise UsageError if one of these arguments was given."""
+        if any(getattr(self, name) is not None for name in fixed):
+            raise UsageError(message)
+
+    def check_numbers(self) -> None:
+        for name, value, least, most in (
+            ("runs", self.runs, 1, 1000),
+            ("seconds", self.seconds, 0.001, 3600),
+            ("hogs", self.hogs, 0, 64),
+            ("seed", self.seed, 0, 2**63 - 1),
+        ):
+            if value is not None and not least <= value <= most:
+                raise UsageError(f"{name}: choose a number from {least} to {most}, not {value}")
+
+    def option_words(self) -> list[str]:
+        """Return the options as ``--set`` takes them: NAME=VALUE."""
+        if self.options is None:
+            return []
+        if not isinstance(self.options, Mapping):
+            return list(self.options)
+        truth = {True: "yes", False: "no"}
+        return [f"{name}={truth[value] if isinstance(value, bool) else value}" for name, value in self.options.items()]
+
+    def command(self, file: Path | None) -> list[str]:
+        """Return the words of the command line that says the same."""
+        line = ["bench", str(self.workload)]
+        for name in ("config", "locks", "waiting", "threads", "seconds", "runs", "hogs", "seed", "only"):
+            value = getattr(self, name)
+            if value is not None:
+                several = isinstance(value, Sequence) and not isinstance(value, str)
+                line += [f"--{name}", ",".join(map(str, value)) if several else str(value)]
+        for option in self.option_words():
+            line += ["--set", option]
+        line += ["--pin"] if self.pin else []
+        line += [] if self.references else ["--no-references"]
+        return [*line, "--json", str(file)] if file is not None else line
 
 
-def native_plan(args: argparse.Namespace, seed: int) -> Plan:
-    roster = native.roster()
-    wish = plan.Wish(
-        configs=words(args.config, "--config"),
-        locks=words(args.locks, "--locks"),
-        waiting=words(args.waiting, "--waiting"),
-        threads=threads(args.threads, roster),
-        seconds=args.seconds,
-        runs=args.runs,
-        hogs=args.hogs,
-        references=not args.no_references,
-        options=dict(plan.option(text) for text in args.set or ()),
-    )
-    if args.workload in COMPOSITES:
-        fixed = ("config", "waiting", "threads", "hogs", "set")
-        refuse(args, fixed, f"{args.workload} has its own {', '.join(fixed[:-1])} and options; choose another workload")
-        composite = COMPOSITES[args.workload]
-        chosen = composite_points(composite, wish, roster)
-        warm_up = composite.warm_up
-    else:
-        workload = WORKLOADS[args.workload]
-        runs = args.runs or workload.runs
-        chosen = [(point, runs) for point in plan.points_of(args.workload, workload, wish, roster)]
-        warm_up = workload.warm_up
-    if args.seconds is not None:
-        warm_up = min(warm_up, args.seconds)
-    return plan.make(
-        args.workload, chosen, seed=seed, warm_up=warm_up, seconds=args.seconds, hogs=args.hogs, pin=args.pin
-    )
+# --- plans of files ---
 
 
-def plan_of_rows(args: argparse.Namespace, workload: RowWorkload, seed: int) -> Plan:
-    fixed = ("config", "locks", "waiting", "threads", "hogs", "set")
-    refuse(args, fixed, f"{workload.name} has its own rows: choose with --only")
-    if args.pin:
-        raise UsageError(f"{workload.name} does not tie threads to processors: leave --pin out")
-    points = workload.points(words(args.only, "--only"), args.seconds)
-    chosen = [(point, args.runs or workload.runs) for point in points]
-    warm_up = min(workload.warm_up, args.seconds or workload.warm_up)
-    return plan.make(workload.name, chosen, seed=seed, warm_up=warm_up, seconds=args.seconds)
+def repeated(source: Path, file: Path | None = None) -> BenchResults:
+    """Return results without samples, with the plan of the file ``source``."""
+    old = results.load(source)
+    if file is not None and file.exists() and file.samefile(source):
+        raise UsageError(f"--json {file} would replace the file of --from: name another file")
+    command = ["bench", "--from", str(source), *(["--json", str(file)] if file is not None else [])]
+    return harness.begin(old.plan, command, roster_for(old, source))
 
 
-def repeated(args: argparse.Namespace) -> Results:
-    """Return results without samples, for the plan of a file."""
-    why = f"--from repeats the plan in {args.source} as it is: leave the rest out"
-    refuse(args, ("workload", *PLANNING, *FLAGS), why)
-    old = results.load(args.source)
-    if args.json is not None and args.json.exists() and args.json.samefile(args.source):
-        raise UsageError(f"--json {args.json} would replace the file of --from: name another")
-    return harness.begin(old.plan, [*command(args)], runnable(old, args.source))
+def resumed(file: Path, *, anyway: bool = False) -> BenchResults:
+    """Return the results of a file, which may lack samples."""
+    kept = results.load(file)
+    roster = roster_for(kept, file)
+    if not anyway:
+        harness.check_same_machine(kept, file, machine.facts(roster.compiler if roster is not None else None))
+    harness.begin(kept.plan, [], roster)  # raises UsageError if this machine lacks something
+    return kept
 
 
-def resumed(args: argparse.Namespace) -> Results:
-    """Return the results of a file that may not be complete."""
-    refuse(
-        args,
-        ("workload", "source", "json", *PLANNING, *FLAGS),
-        f"--resume goes on with the plan in {args.resume}, and writes there: leave the rest out",
-    )
-    found = results.load(args.resume)
-    roster = runnable(found, args.resume)
-    here = machine.facts(roster.compiler if roster is not None else None)
-    if not args.anyway:
-        harness.same_machine(found, args.resume, here)
-    harness.begin(found.plan, [], roster)  # complains of what is missing here
-    return found
-
-
-def runnable(found: Results, path: Path) -> Roster | None:
-    """Refuse a plan that this installation cannot measure; return the roster, if the plan needs it."""
-    for point in found.plan.points:
+def roster_for(old: BenchResults, path: Path) -> Roster | None:
+    """Return the roster if the plan needs it. Raise UsageError if this build cannot measure the plan."""
+    for point in old.plan.points:
         if point.family in programs.FAMILIES and not programs.known(point):
             raise UsageError(f"{path}: this build of fairlock cannot measure {point}")
-    inside = [point for point in found.plan.points if point.family not in ELSEWHERE]
+    inside = [point for point in old.plan.points if point.family not in ELSEWHERE]
     if not inside:
         return None
     roster = native.roster()
@@ -130,51 +184,35 @@ def runnable(found: Results, path: Path) -> Roster | None:
     return roster
 
 
-def command(args: argparse.Namespace) -> list[str]:
-    """Return the command line, for the file."""
-    found = ["bench", *([args.workload] if args.workload else [])]
-    for name in (*PLANNING, "json", "report", "source"):
-        value = getattr(args, name)
-        for one in value if isinstance(value, list) else [] if value is None else [value]:
-            found += [f"--{'from' if name == 'source' else name}", str(one)]
-    return found + [f"--{flag.replace('_', '-')}" for flag in (*FLAGS, "anyway") if getattr(args, flag)]
-
-
 # --- arguments ---
 
 
-def refuse(args: argparse.Namespace, fixed: tuple[str, ...], why: str) -> None:
-    if any(getattr(args, name) is not None and getattr(args, name) is not False for name in fixed):
-        raise UsageError(why)
-
-
-def check_numbers(args: argparse.Namespace) -> None:
-    for name, value, least, most in (
-        ("--runs", args.runs, 1, 1000),
-        ("--seconds", args.seconds, 0.001, 3600),
-        ("--hogs", args.hogs, 0, 64),
-        ("--seed", args.seed, 0, 2**63 - 1),
-    ):
-        if value is not None and not least <= value <= most:
-            raise UsageError(f"{name}: a number from {least} to {most}, not {value}")
-
-
-def words(text: str | None, option: str) -> tuple[str, ...]:
-    if text is None:
+def words(names: Names | None, option: str) -> tuple[str, ...]:
+    """Return the names that an argument lists, each once."""
+    if names is None:
         return ()
-    found = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
-    if not found:
-        raise UsageError(f"{option} names nothing")
-    return found
+    parts = names.split(",") if isinstance(names, str) else names
+    chosen = tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+    if not chosen:
+        raise UsageError(f"{option}: name at least one")
+    return chosen
 
 
-def threads(text: str | None, roster: Roster) -> tuple[int, ...]:
+def thread_counts(counts: Counts | None, roster: Roster) -> tuple[int, ...]:
     most = min(machine.most_threads(), roster.most_threads)
-    found = []
-    for word in words(text, "--threads"):
+    if isinstance(counts, int):
+        counts = [counts]
+    names = counts if counts is None or isinstance(counts, str) else [str(count) for count in counts]
+    chosen = set()
+    for word in words(names, "threads"):
         if not (word.isascii() and word.isdigit() and len(word) < 10 and int(word) > 0):
-            raise UsageError(f"--threads: numbers from 1 to {most}, with commas between, not '{word}'")
+            raise UsageError(f"threads: choose numbers from 1 to {most}, separated by commas, not '{word}'")
         if int(word) > most:
-            raise UsageError(f"--threads {word}: there can be at most {most} threads here")
-        found.append(int(word))
-    return tuple(sorted(set(found)))
+            raise UsageError(f"threads: {word} is too many: this system allows at most {most} threads")
+        chosen.add(int(word))
+    return tuple(sorted(chosen))
+
+
+def listed(names: Iterable[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}"

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file of a benchmark: the plan, the machine, and every sample. docs/reference/results.md describes it."""
+"""The results of a benchmark, and their file, which docs/reference/results.md describes."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from fairlock.usage import UsageError
+from fairlock_lab.benchmarks import output_files
 
 FORMAT = "fairlock-results"
 VERSION = 1
@@ -22,14 +22,14 @@ Metrics = dict[str, Any]
 
 @dataclass(frozen=True)
 class Point:
-    """One thing that is measured, again in each run."""
+    """One thing to measure. Each run measures it again."""
 
     workload: str
     config: str
     lock: str
-    waiting: str | None  # no choice: None
-    form: str | None  # the same
-    threads: int  # 0: a program that has as many as it likes
+    waiting: str | None  # the waiting policy; None: there is no choice
+    form: str | None  # None: there is no choice
+    threads: int  # 0: a program that decides for itself
     hogs: int
     seconds: float
     family: str
@@ -37,7 +37,7 @@ class Point:
 
     @property
     def label(self) -> str:
-        """The lock, with how it waits and the form that is not the usual one."""
+        """The lock, with its waiting policy, and with its form if that is not the usual one."""
         details = [
             *([self.waiting] if self.waiting else []),
             *([self.form] if self.form not in (None, "guard") else []),
@@ -54,11 +54,11 @@ class Point:
 @dataclass(frozen=True)
 class Plan:
     workload: str
-    seconds: float | None  # None: each point its own
+    seconds: float | None  # None: each point has its own
     warm_up: float
     runs: int
     pin: bool
-    hogs: int | None  # None: each point its own
+    hogs: int | None  # None: each point has its own
     seed: int
     points: Sequence[Point]
     order: Sequence[tuple[int, int]]  # (index of the point, run)
@@ -74,87 +74,112 @@ class Sample:
     metrics: Metrics
 
 
-@dataclass
-class Results:
+@dataclass(frozen=True)
+class BenchResults:
+    """A plan, the machine, and the samples so far. ``str()`` gives the tables that ``fairlock bench`` prints."""
+
     created: str
     fairlock: str
-    command: list[str]
-    machine: dict[str, Any]
+    command: Sequence[str]
+    machine: Mapping[str, Any]
     plan: Plan
-    missing: dict[str, str] = field(default_factory=dict)  # what could not be measured, and the remedy
-    subjects: list[dict[str, Any]] = field(default_factory=list)
-    samples: list[Sample] = field(default_factory=list)
-    complete: bool = False
+    missing: Mapping[str, str] = field(default_factory=dict)  # what could not be measured, and the remedy
+    subjects: Sequence[Mapping[str, Any]] = ()
+    samples: Sequence[Sample] = ()
 
-    def left(self) -> list[tuple[int, int]]:
-        """What is planned and not yet measured, in order."""
-        done = {(sample.point, sample.run) for sample in self.samples}
-        return [one for one in self.plan.order if one not in done]
+    @property
+    def remaining(self) -> list[tuple[int, int]]:
+        """The (point, run) pairs of the plan that have no sample yet, in order."""
+        measured = {(sample.point, sample.run) for sample in self.samples}
+        return [pair for pair in self.plan.order if pair not in measured]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every sample of the plan is there."""
+        return not self.remaining
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of the results file."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "created": self.created,
+            "fairlock": self.fairlock,
+            "command": list(self.command),
+            "machine": dict(self.machine),
+            "missing": dict(self.missing),
+            "plan": {
+                **{key: getattr(self.plan, key) for key in PLAN_KEYS},
+                "points": [asdict(point) for point in self.plan.points],
+                "order": [list(pair) for pair in self.plan.order],
+            },
+            "subjects": [dict(subject) for subject in self.subjects],
+            "samples": [dict(vars(sample)) for sample in self.samples],
+            "complete": self.complete,
+        }
+
+    def __str__(self) -> str:
+        from fairlock_lab.reports import overview  # which imports this module
+
+        return overview.text(self)
+
+    def _repr_html_(self) -> str:
+        """Return the same tables for a notebook."""
+        from fairlock_lab.reports import overview
+
+        return overview.html(self)
+
+
+PLAN_KEYS = tuple(f.name for f in fields(Plan) if f.name not in ("points", "order"))
 
 
 # --- writing ---
 
 
-def save(results: Results, path: Path) -> None:
-    """Write the file, all of it or nothing; one line a point and one a sample."""
+def save(results: BenchResults, path: Path) -> None:
+    """Write the file atomically, with a line for each point and each sample."""
+    content = results.to_dict()
+    plan = content["plan"]
     lines = ["{"]
-    lines += [f"{json.dumps(key)}: {json.dumps(value)}," for key, value in _head(results).items()]
-    lines.append(
-        f'"plan": {{{", ".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in _plan_head(results.plan).items())},'
-    )
-    lines += _rows("points", [asdict(point) for point in results.plan.points], ",")
-    lines.append(f'"order": {json.dumps(list(results.plan.order))}}},')
-    lines += _rows("subjects", results.subjects, ",")
-    lines += _rows("samples", [vars(sample) for sample in results.samples], ",")
-    lines += [f'"complete": {json.dumps(results.complete)}', "}", ""]
-    write(path, "\n".join(lines))
+    for key, value in content.items():
+        if key == "plan":
+            lines.append('"plan": {' + " ".join(f"{_line(name, plan[name])}," for name in PLAN_KEYS))
+            lines += _rows("points", plan["points"])
+            lines.append(f"{_line('order', plan['order'])}}},")
+        elif key in ("subjects", "samples"):
+            lines += _rows(key, value)
+        else:
+            lines.append(_line(key, value) + ("" if key == "complete" else ","))
+    output_files.write(path, "\n".join([*lines, "}", ""]))
 
 
-def write(path: Path, text: str) -> None:
-    """Put text in the place of a file at once: whoever reads it sees the old text or the new."""
-    path = path.resolve()  # a link stays one
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+def _line(key: str, value: object) -> str:
+    return f"{json.dumps(key)}: {json.dumps(value)}"
 
 
-def _head(results: Results) -> dict[str, Any]:
-    keys = ("created", "fairlock", "command", "machine", "missing")
-    return {"format": FORMAT, "version": VERSION} | {key: getattr(results, key) for key in keys}
-
-
-def _plan_head(plan: Plan) -> dict[str, Any]:
-    return {key: getattr(plan, key) for key in (f.name for f in fields(plan)) if key not in ("points", "order")}
-
-
-def _rows(key: str, rows: Sequence[Mapping[str, Any]], end: str) -> list[str]:
-    inside = [f" {json.dumps(row)}," for row in rows]
-    if inside:
-        inside[-1] = inside[-1].removesuffix(",")
-    return [f'"{key}": [', *inside, f"]{end}"]
+def _rows(key: str, rows: Sequence[object]) -> list[str]:
+    last = len(rows) - 1
+    return [f'"{key}": [', *(f" {json.dumps(row)}{',' if i < last else ''}" for i, row in enumerate(rows)), "],"]
 
 
 # --- reading ---
 
 
-def load(path: Path) -> Results:
-    """Read a file, or say in one line why it cannot be used."""
+def load(path: Path) -> BenchResults:
+    """Read a results file. Raise UsageError if it cannot be used: its message says why, in one line."""
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is no results file of `fairlock bench`: it is not JSON ({error})") from error
+        raise UsageError(f"{path} is not a results file of `fairlock bench`: it is not JSON ({error})") from error
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
-        raise UsageError(f'{path} is no results file of `fairlock bench`: it has no "format": "{FORMAT}"')
+        raise UsageError(f'{path} is not a results file of `fairlock bench`: it has no "format": "{FORMAT}"')
     version = raw.get("version")
     if version != VERSION:
         newer = isinstance(version, int) and version > VERSION
         remedy = "update fairlock" if newer else "measure again with `fairlock bench`"
-        raise UsageError(f"{path} has version {version} of the format, this fairlock reads version {VERSION}: {remedy}")
+        raise UsageError(f"{path} has version {version} of the format; this fairlock reads version {VERSION}: {remedy}")
     try:
         return _results(raw)
     except _DamageError as damage:
@@ -162,7 +187,7 @@ def load(path: Path) -> Results:
 
 
 class _DamageError(Exception):
-    """What is wrong in a file."""
+    """The reason why a file is damaged."""
 
 
 NUMBER = (int, float)
@@ -181,16 +206,17 @@ def _get(raw: Mapping[str, Any], key: str, kind: type | tuple[type, ...], where:
 def _objects(raw: Mapping[str, Any], key: str, where: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = _get(raw, key, list, where)
     if not all(isinstance(row, dict) for row in rows):
-        raise _DamageError(f"'{key}' of {where} has something that is no object")
+        raise _DamageError(f"'{key}' of {where} has an element that is not an object")
     return rows
 
 
-def _results(raw: Mapping[str, Any]) -> Results:
+def _results(raw: Mapping[str, Any]) -> BenchResults:
     where = "the file"
     plan = _plan(_get(raw, "plan", dict, where))
     known = set(plan.order)
     samples = [_sample(row, f"sample {i}", known) for i, row in enumerate(_objects(raw, "samples", where))]
-    return Results(
+    _get(raw, "complete", bool, where)
+    return BenchResults(
         created=_get(raw, "created", str, where),
         fairlock=_get(raw, "fairlock", str, where),
         command=[str(word) for word in _get(raw, "command", list, where)],
@@ -198,8 +224,7 @@ def _results(raw: Mapping[str, Any]) -> Results:
         missing=_get(raw, "missing", dict, where),
         plan=plan,
         subjects=_objects(raw, "subjects", where),
-        samples=samples,
-        complete=_get(raw, "complete", bool, where),
+        samples=tuple(samples),
     )
 
 
@@ -227,8 +252,8 @@ def _plan(raw: Mapping[str, Any]) -> Plan:
         pin=_get(raw, "pin", bool, where),
         hogs=_get(raw, "hogs", (int, type(None)), where),
         seed=_get(raw, "seed", int, where),
-        points=points,
-        order=order,
+        points=tuple(points),
+        order=tuple(order),
     )
 
 
@@ -258,12 +283,12 @@ def _sample(raw: Mapping[str, Any], where: str, known: set[tuple[int, int]]) -> 
         metrics=_metrics(_get(raw, "metrics", dict, where), f"the metrics of {where}"),
     )
     if (sample.point, sample.run) not in known:
-        raise _DamageError(f"{where} is of point {sample.point} and run {sample.run}, which the plan does not have")
+        raise _DamageError(f"{where} is of point {sample.point} and run {sample.run}, which the plan lacks")
     return sample
 
 
 def _metrics(raw: Metrics, where: str) -> Metrics:
-    """Check what has a form; a number that is none is as good as not there."""
+    """Check the metrics that have a structure. Any other metric that is not a number counts as missing."""
     if raw.get("other_work") is not None:
         _get(raw, "other_work", NUMBER, where)
     if raw.get("counts") is not None:

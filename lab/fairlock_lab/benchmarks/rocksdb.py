@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """RocksDB's ``readwhilewriting``, run by the ``db_bench`` that comes with RocksDB.
 
-One thread writes and the others read; what they read in a second is counted. The paper's 200 seconds fill an empty
-database on their way, and spend most of their time reading from files. A short sample would only ever see an empty one,
-so it begins with one that is full: all samples with the same.
+One thread writes and the others read; the reads per second count. In the paper, 200 seconds fill an empty database, and
+most of this time goes into reading from files. A short sample would never see more than an empty database, so each
+sample begins with a copy of the same full one.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from fairlock_lab.benchmarks import python_crew
 from fairlock_lab.benchmarks.other_work import OtherWork
 from fairlock_lab.benchmarks.process import GRACE, Ended, SampleError, call
 from fairlock_lab.benchmarks.process import run as run_to_end
-from fairlock_lab.benchmarks.programs import Sight, environment, filled, shelf
+from fairlock_lab.benchmarks.programs import LockObserver, database_folder, environment, filled
 from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
 
 PROGRAM, PACKAGE = "db_bench", "rocksdb-tools"
-FILLING = 600.0  # seconds that it may take
+FILLING = 600.0  # seconds that filling a database may take
 BENCHMARK = "readwhilewriting"
 
-# From the TWA paper, footnote 7: one shard of a small cache, so that its lock is wanted all the time.
+# From the TWA paper, footnote 7: a small cache with one shard, whose lock is always contended.
 PAPER: dict[str, Option] = {
     "compression_type": "none",
     "mmap_read": 1,
@@ -60,13 +60,13 @@ def missing(point: Point) -> str:
 
 
 def sample(point: Point, plan: Plan, seed: int) -> Metrics:
-    """Measure once: in whole seconds, because the program counts in these, and without a warm-up."""
+    """Take one sample, without a warm-up, and in whole seconds because that is the unit of the program."""
     if not point.options["entries"]:
-        raise UsageError(f"workload {point.workload}: --set entries: a number from 1")
+        raise UsageError(f"workload {point.workload}: option entries: choose a number from 1")
     if plan.pin:
-        raise UsageError(f"{PROGRAM} does not tie its threads to processors: leave --pin out")
+        raise UsageError(f"{PROGRAM} cannot pin its threads to processors: leave --pin out")
     entries, seconds = point.options["entries"], math.ceil(point.seconds)
-    wanted: dict[str, Option] = {
+    given: dict[str, Option] = {
         "benchmarks": BENCHMARK,
         "threads": point.threads,
         "duration": seconds,
@@ -74,20 +74,20 @@ def sample(point: Point, plan: Plan, seed: int) -> Metrics:
         "seed": seed,
         **PAPER,
     }
-    with tempfile.TemporaryDirectory(dir=shelf()) as folder:
+    with tempfile.TemporaryDirectory(dir=database_folder()) as folder:
         database = Path(folder) / "db"
         if point.options.get("full", True):
-            full = filled(shelf() / f"rocksdb-{entries}", lambda part: fill(part, entries))
+            full = filled(database_folder() / f"rocksdb-{entries}", lambda part: fill(part, entries))
             shutil.copytree(full, database, copy_function=link_or_copy)
-            wanted["use_existing_db"] = 1
-        words, unknown = flags({**wanted, "db": str(database)})
-        others, sight = OtherWork(), Sight(point)
+            given["use_existing_db"] = 1
+        words, unknown = flags({**given, "db": str(database)})
+        others, observer = OtherWork(), LockObserver(point)
         with python_crew.hogs(point.hogs) if point.hogs else nullcontext():
-            ended = run_to_end([PROGRAM, *words], seconds + GRACE, env=environment(point), look=sight)
+            ended = run_to_end([PROGRAM, *words], seconds + GRACE, env=environment(point), look=observer)
         share = others.share()
     return {
         **figures(checked(ended)),
-        **sight.found(ended.errors),
+        **observer.verdict(ended.errors),
         "exclusion": "not asked",
         "other_work": share,
         "program": " ".join([PROGRAM, *(word for word in words if not word.startswith("--db="))]),
@@ -101,16 +101,16 @@ def fill(folder: Path, entries: Option) -> None:
 
 
 def figures(output: str) -> Metrics:
-    """Read what the program printed. It counts reads of all threads together, so nothing is known of fairness."""
-    found = RESULT.search(output)
-    if found is None:
-        raise SampleError(f"{PROGRAM} printed no line of {BENCHMARK}, but: {'; '.join(lines(output)[-1:])}")
-    metrics: Metrics = {"throughput": float(found["rate"])}
-    if found["seconds"]:
-        seconds, operations = float(found["seconds"]), int(found["operations"])
+    """Parse the output of the program. It counts the reads of all threads together, so fairness is unknown."""
+    match = RESULT.search(output)
+    if match is None:
+        raise SampleError(f"{PROGRAM} printed no line for {BENCHMARK}, but: {'; '.join(lines(output)[-1:])}")
+    metrics: Metrics = {"throughput": float(match["rate"])}
+    if match["seconds"]:
+        seconds, operations = float(match["seconds"]), int(match["operations"])
         metrics = {"elapsed": seconds, "episodes": operations, "throughput": operations / seconds}
-    if found["read"]:  # of one thread
-        metrics["found"] = int(found["found"]) / max(1, int(found["read"]))
+    if match["read"]:  # by one thread
+        metrics["found"] = int(match["found"]) / max(1, int(match["read"]))
     return metrics
 
 
@@ -118,18 +118,18 @@ def figures(output: str) -> Metrics:
 
 
 def checked(ended: Ended) -> str:
-    """Return what it printed, if all went well."""
+    """Return the output of the program, or raise SampleError if it failed."""
     if ended.status != 0:
-        complaints = "; ".join(line for line in lines(ended.errors) if "error" in line.lower())
-        raise SampleError(f"{PROGRAM} ended with status {ended.status}" + (f": {complaints}" if complaints else ""))
+        errors = "; ".join(line for line in lines(ended.errors) if "error" in line.lower())
+        raise SampleError(f"{PROGRAM} ended with status {ended.status}" + (f": {errors}" if errors else ""))
     return ended.output
 
 
-def flags(wanted: dict[str, Option]) -> tuple[list[str], list[str]]:
-    """Return the command line, without what this version does not know, and the names of that."""
+def flags(given: dict[str, Option]) -> tuple[list[str], list[str]]:
+    """Return the command line without the flags that this version does not know, and the names of these flags."""
     known = set(re.findall(r"^ +-(\w+) \(", help_of(PROGRAM), re.MULTILINE))
-    words = [f"--{name}={value}" for name, value in wanted.items() if name in known]
-    return words, [name for name in wanted if name not in known]
+    words = [f"--{name}={value}" for name, value in given.items() if name in known]
+    return words, [name for name in given if name not in known]
 
 
 @functools.cache
@@ -143,7 +143,7 @@ def lines(text: str) -> list[str]:
 
 
 def link_or_copy(source: str, target: str) -> None:
-    """Link tables, which are never written again, and copy what is."""
+    """Link a table, which is never written again, and copy any other file."""
     if source.endswith(".sst"):
         os.link(source, target)
     else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be measured with: the locks, semaphores and references that a build of ``fairlock_bench`` has."""
+"""The locks, semaphores and references that a build of ``fairlock_bench`` can measure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class Subject:
     name: str
     kind: str  # lock, semaphore or reference
     order: str | None
-    policies: tuple[str, ...] = ()  # empty: it has no choice of waiting
+    policies: tuple[str, ...] = ()  # waiting policies; empty: there is no choice
     forms: tuple[str, ...] = ()
     max_threads: int | None = None
-    permits: bool = False  # it may have several
+    permits: bool = False  # whether it may have several
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "policies": list(self.policies), "forms": list(self.forms)}
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Roster:
     families: tuple[str, ...]
     subjects: Mapping[str, Subject]
     most_threads: int = sys.maxsize
-    missing: Mapping[str, str] = field(default_factory=dict)  # what was not there at build time, and the remedy
+    missing: Mapping[str, str] = field(default_factory=dict)  # what the build lacks, and the remedy
 
     @classmethod
     def of(cls, raw: Mapping[str, Any]) -> Roster:
-        """Take what ``fairlock_bench list`` prints."""
+        """Parse the output of ``fairlock_bench list``."""
         subjects = (
             Subject(
                 row["name"],

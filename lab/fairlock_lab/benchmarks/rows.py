@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workloads with tables of their own, whose rows have targets: ``python`` and ``install``.
+"""Workloads whose table has a row for each question, with a target: ``python`` and ``install``.
 
-A ratio compares the two samples of one run; the figure is its median over the runs. On a shared machine, even two runs
-of the same lock differ, so read the range. A figure is judged as it is printed, with two digits after the point. A
-missed target is printed as missed; the exit status is still 0.
+A ratio compares the two samples of one run, and the figure is the median of the ratios. On a shared machine, even two
+runs of the same lock differ, so read the range. A figure is judged as printed, with two digits after the point. A
+missed target is only reported: the exit status is still 0.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fairlock import table
 from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import machine
+from fairlock_lab.benchmarks.blocks import Block, Grid
 from fairlock_lab.benchmarks.figures import Figure, Table
 from fairlock_lab.benchmarks.other_work import DISTURBED, OtherWork, disturbance
 from fairlock_lab.benchmarks.process import GRACE, SampleError, call
-from fairlock_lab.benchmarks.results import Metrics, Option, Point, Results
+from fairlock_lab.benchmarks.results import BenchResults, Metrics, Option, Point
 
 DIGITS = 2  # after the point
 NOISE = 0.05
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A figure of a row: what it is, and what it should be."""
+class Measured:
+    """A figure of a row, and its target."""
 
-    what: str
+    title: str
     measure: str
-    of: str = "ratio"  # to threading's; "ours" and "theirs": the figure itself
+    of: str = "ratio"  # of our type to that of threading; "ours", "theirs": the figure of one of them
     most: float | None = None
     least: float | None = None
     unit: float = 1.0
-    inverse: bool = False  # turns a second into time
-    at_least_theirs: bool = False  # the upper quartile reaches threading's lower one, less NOISE
+    inverse: bool = False  # the ratio of times, where the measure is a rate
+    at_least_theirs: bool = False  # our upper quartile reaches their lower one, less NOISE
 
     def met(self, figure: Figure, theirs: Figure | None) -> bool | None:
         if self.at_least_theirs:
@@ -56,7 +56,7 @@ class Wanted:
 class Finding:
     """One measured figure of a row."""
 
-    wanted: Wanted
+    measured: Measured
     figure: Figure
     met: bool | None  # None: there is no target
 
@@ -67,15 +67,15 @@ class Row:
     config: str
     ours: str
     theirs: str | None
-    wanted: tuple[Wanted, ...]
+    figures: tuple[Measured, ...]
     threads: int = 1
     hogs: int = 0
     options: Mapping[str, Option] = field(default_factory=dict)
     seconds: float = 1.0
-    windowed: bool = False  # --seconds says for how long
+    windowed: bool = False  # `--seconds` sets the window
 
     def points(self, workload: str, seconds: float | None) -> list[Point]:
-        """Return the points of this row: ours, and theirs."""
+        """Return the point of our type, and that of threading's."""
         window = seconds if seconds is not None and self.windowed else self.seconds
         locks = [self.ours, *([self.theirs] if self.theirs else [])]
         return [
@@ -84,45 +84,45 @@ class Row:
         ]
 
     def find(self, samples: Table, lock: str | None) -> int | None:
-        found = samples.find(config=self.config, lock=lock, threads=self.threads, hogs=self.hogs, options=self.options)
-        return found[0] if found else None
+        where = {"config": self.config, "threads": self.threads, "hogs": self.hogs, "options": self.options}
+        return next(iter(samples.find(lock=lock, **where)), None)
 
     def disturbed(self, samples: Table) -> bool:
         pair = (self.find(samples, self.ours), self.find(samples, self.theirs))
         return samples.disturbed(*(point for point in pair if point is not None))
 
-    def figure(self, wanted: Wanted, samples: Table) -> Figure | None:
+    def figure(self, measured: Measured, samples: Table) -> Figure | None:
         ours, theirs = self.find(samples, self.ours), self.find(samples, self.theirs)
         figure = None
-        if wanted.of == "ratio" and ours is not None and theirs is not None:
-            pair = (theirs, ours) if wanted.inverse else (ours, theirs)
-            figure = samples.ratio(*pair, wanted.measure)
-        elif wanted.of == "theirs" and theirs is not None:
-            figure = samples.figure(theirs, wanted.measure)
-        elif wanted.of == "ours" and ours is not None:
-            figure = samples.figure(ours, wanted.measure)
-        elif wanted.of == "most of ours" and ours is not None:
-            figure = Figure.of([max(float(one.metrics[wanted.measure]) for one in samples.samples(ours))])
+        if measured.of == "ratio" and ours is not None and theirs is not None:
+            pair = (theirs, ours) if measured.inverse else (ours, theirs)
+            figure = samples.ratio(*pair, measured.measure)
+        elif measured.of == "theirs" and theirs is not None:
+            figure = samples.figure(theirs, measured.measure)
+        elif measured.of == "ours" and ours is not None:
+            figure = samples.figure(ours, measured.measure)
+        elif measured.of == "most of ours" and ours is not None:
+            figure = Figure.of([max(float(sample.metrics[measured.measure]) for sample in samples.samples(ours))])
         if figure is None:
             return None
-        scale = wanted.unit
+        scale = measured.unit
         return Figure(figure.median * scale, figure.low * scale, figure.high * scale, figure.runs)
 
     def findings(self, samples: Table) -> Iterator[Finding]:
         """Yield the measured figures of this row."""
-        for wanted in self.wanted:
-            figure = self.figure(wanted, samples)
+        for measured in self.figures:
+            figure = self.figure(measured, samples)
             if figure is not None:
-                theirs = self.figure(replace(wanted, of="theirs"), samples)
-                yield Finding(wanted, figure, wanted.met(figure, theirs))
+                theirs = self.figure(replace(measured, of="theirs"), samples)
+                yield Finding(measured, figure, measured.met(figure, theirs))
 
 
 @dataclass(frozen=True)
 class Mean:
-    """A row with the geometric mean of other rows' medians, if all of them were measured."""
+    """The geometric mean of the medians of other rows, if all of them were measured."""
 
     name: str
-    wanted: Wanted
+    measured: Measured
     rows: Sequence[Row]
 
     def points(self, workload: str, seconds: float | None) -> list[Point]:
@@ -132,51 +132,52 @@ class Mean:
         return any(row.disturbed(samples) for row in self.rows)
 
     def findings(self, samples: Table) -> Iterator[Finding]:
-        medians = [figure.median for row in self.rows if (figure := row.figure(self.wanted, samples)) is not None]
+        medians = [figure.median for row in self.rows if (figure := row.figure(self.measured, samples)) is not None]
         if len(medians) == len(self.rows):
             figure = Figure.of([math.prod(medians) ** (1 / len(medians))])
-            yield Finding(self.wanted, figure, self.wanted.met(figure, None))
+            yield Finding(self.measured, figure, self.measured.met(figure, None))
 
 
 @dataclass(frozen=True)
 class RowWorkload:
     name: str
     title: str
-    rows_for: Callable[[str], Sequence[Row | Mean]]  # given a Python, as machine.python() names it
+    rows_for: Callable[[str], Sequence[Row | Mean]]  # for a Python, as machine.python() names it
     runs: int = 7
     warm_up: float = 0.15
 
     def points(self, words: Sequence[str], seconds: float | None) -> list[Point]:
-        """Return the points of this Python's rows that have one of these words; of all its rows, without words."""
+        """Return the points of the rows whose names contain one of these words; without words, of all rows."""
         rows = self.rows_for(machine.python())
         chosen = [row for row in rows if not words or any(word in row.name for word in words)]
         if not chosen:
             names = "; ".join(row.name for row in rows)
-            raise UsageError(f"no row has one of these words: {','.join(words)}; there are: {names}")
+            raise UsageError(f"no row has one of these words: {','.join(words)}; the rows are: {names}")
         points: list[Point] = []
-        for row in chosen:  # rows may share a rival
+        for row in chosen:  # two rows may share a point
             points += [point for point in row.points(self.name, seconds) if point not in points]
         return points
 
-    def print_table(self, results: Results) -> None:
+    def blocks(self, results: BenchResults) -> list[Block]:
+        """Return the table of all rows, and how many targets are met."""
         samples = Table(results)
-        lines, met = [], []
+        lines, verdicts = [], []
         for row in self.rows_for(str(results.machine["python"])):
             findings = list(row.findings(samples))
             name = row.name + (DISTURBED if findings and row.disturbed(samples) else "")
-            for one in findings:
-                figure = one.figure
-                span = f"{show(figure.low)} to {show(figure.high)}" if figure.high > figure.low else ""
-                mark = "" if one.met is None else "met" if one.met else "MISSED"
-                lines.append([name, one.wanted.what, show(figure.median), span, one.wanted.target(), mark])
-                met += [] if one.met is None else [one.met]
+            for finding in findings:
+                figure = finding.figure
+                quartiles = f"{show(figure.low)} to {show(figure.high)}" if figure.high > figure.low else ""
+                mark = "" if finding.met is None else "met" if finding.met else "MISSED"
+                goal = finding.measured.target()
+                lines.append([name, finding.measured.title, show(figure.median), quartiles, goal, mark])
+                verdicts += [] if finding.met is None else [finding.met]
                 name = ""
         if not lines:
-            return
-        print(table.render(["what", "figure", "median", "half of the runs", "target", ""], lines, right=["median"]))
-        print(f"\nPython {results.machine['python']}: {sum(met)} of {len(met)} targets met.")
-        for line in disturbance(samples):
-            print(line)
+            return []
+        header = ["what", "figure", "median", "half of the runs", "target", ""]
+        summary = f"Python {results.machine['python']}: {sum(verdicts)} of {len(verdicts)} targets met."
+        return [Grid(header, lines, ["median"]), "\n".join([summary, *disturbance(samples)])]
 
 
 def show(value: float) -> str:
@@ -184,7 +185,7 @@ def show(value: float) -> str:
 
 
 def sample_in_child(words: Sequence[str], seconds: float) -> Metrics:
-    """Run Python with these arguments, in a process of its own, and return the metrics that it prints."""
+    """Run Python with these arguments in a new process, and return the metrics that it prints."""
     others = OtherWork()
     # -P: in a clone, the sources in the current folder would hide the installed package.
     status, output, errors = call([sys.executable, "-P", *words], 2 * seconds + 2 * GRACE)

@@ -4,8 +4,9 @@
     python threaded_programs.py PROGRAM THREADS SECONDS WARM_UP threading
     python -m fairlock threaded_programs.py PROGRAM THREADS SECONDS WARM_UP fairlock
 
-A program is a function that returns one worker for each thread. A worker runs for ever, and counts in ``done[0]`` what
-it has done. The last argument names the module whose locks the program must find; with others it ends with status 1.
+A program is a function that returns a worker for each thread. A worker runs for ever, and counts its work in
+``done[0]``. The last argument names the module that the program's locks must come from: with other locks, the program
+exits with status 1.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ Worker = Callable[[list[int]], NoReturn]
 
 
 def digest(number: int) -> str:
-    """A short task, of about a microsecond."""
+    """Return the result of a task that takes about a microsecond."""
     return hashlib.sha256(b"%d" % number).hexdigest()
 
 
 def any_key(dice: random.Random) -> int:
-    """One of a thousand keys; some of them come up far more often than others."""
+    """Return one of a thousand keys; some are far more frequent than others."""
     return int(1000 * dice.random() ** 3)
 
 
@@ -81,7 +82,7 @@ def bounded_queue(threads: int) -> list[Worker]:
 
 
 def task_queue(threads: int) -> list[Worker]:
-    """As in the documentation of ``queue``: one thread puts tasks, and the others work on them."""
+    """One thread puts tasks, and the others do them, as in the documentation of ``queue``."""
     tasks: queue.Queue[int] = queue.Queue(maxsize=100)
 
     def produce(done: list[int]) -> NoReturn:
@@ -216,10 +217,10 @@ def event_ping_pong(threads: int) -> list[Worker]:
     ping, pong = threading.Event(), threading.Event()
     ping.set()
 
-    def play(mine: threading.Event, other: threading.Event, done: list[int]) -> NoReturn:
+    def play(own: threading.Event, other: threading.Event, done: list[int]) -> NoReturn:
         while True:
-            mine.wait()
-            mine.clear()
+            own.wait()
+            own.clear()
             done[0] += 1
             other.set()
 
@@ -256,7 +257,7 @@ PROGRAMS: dict[str, Callable[[int], list[Worker]]] = {
 
 
 def wrong_lock(module: str) -> str:
-    """Return a complaint about a lock that is not from that module; empty if all of them are."""
+    """Return a message about a lock that does not come from that module; empty if all do."""
     pool = concurrent.futures.ThreadPoolExecutor(1)
     locks: dict[str, object] = {
         "threading.Lock()": threading.Lock(),
@@ -280,7 +281,7 @@ def wrong_lock(module: str) -> str:
 
 
 def measure(workers: list[Worker], seconds: float, warm_up: float) -> dict[str, float]:
-    """Return what all workers do in a window after a warm-up."""
+    """Return the work of all workers in a window after a warm-up."""
     counts = [[0] for _ in workers]
     ready = threading.Barrier(len(workers) + 1)
 
@@ -290,7 +291,7 @@ def measure(workers: list[Worker], seconds: float, warm_up: float) -> dict[str, 
             worker(done)
         except BaseException:
             traceback.print_exc()
-            os._exit(1)  # with one thread fewer, it would be a different program
+            os._exit(1)  # without this thread, it would be a different program
 
     for worker, done in zip(workers, counts, strict=True):
         threading.Thread(target=run, args=(worker, done), daemon=True).start()
@@ -305,11 +306,11 @@ def measure(workers: list[Worker], seconds: float, warm_up: float) -> dict[str, 
 def main(program: str, threads: str, seconds: str, warm_up: str, module: str) -> None:
     if complaint := wrong_lock(module):
         sys.exit(complaint)
-    found = measure(PROGRAMS[program](int(threads)), float(seconds), float(warm_up))
-    if not found["episodes"]:
+    metrics = measure(PROGRAMS[program](int(threads)), float(seconds), float(warm_up))
+    if not metrics["episodes"]:
         print(f"{program} did nothing in {seconds} s", file=sys.stderr, flush=True)
         os._exit(1)
-    print(json.dumps(found), flush=True)
+    print(json.dumps(metrics), flush=True)
     os._exit(0)  # the workers run for ever
 
 

@@ -1,94 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be measured: data, with the parameters of the papers as defaults.
+"""The workloads, with the parameters of the papers as defaults.
 
-A workload is a question; its configs are the ways in which it was asked. A config names a family of ``fairlock_bench``
-(or of a module in ``families``) and the options that it is given. Everything else says what is measured unless the
-command line says otherwise.
+A workload is a question, and each config is a way to ask it. A config names a family of ``fairlock_bench`` (or a module
+in ``families``), and the options that it gets. The rest are defaults, which the user can change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from fairlock_lab.benchmarks.lock_sets import (
+    CAPACITORS,
+    FIFO_LOCKS,
+    GLIBC,
+    LOCK_REFERENCES,
+    NO_LOCK,
+    PEERS,
+    PRELOADED,
+    SEMAPHORE_REFERENCES,
+    SEMAPHORES,
+    SMALL_ARRAYS,
+    TICKETS_AND_MCS,
+)
+from fairlock_lab.benchmarks.papers import CAPACITOR_PAPER, HAPAX_PAPER, SEMAPHORE_PAPER, TWA_PAPER
 from fairlock_lab.benchmarks.results import Option
-
-# A number of threads: 4, "cpus", "4*cpus", "8 or cpus" (the greater one), or "..2*cpus" (1, 2, 4, ... up to that).
-Count = int | str
-
-LADDER: tuple[Count, ...] = ("..2*cpus",)
-
-TICKETS_AND_MCS = ("ticket", "twa", "mcs")
-PAPER_LOCKS = ("mcs", "clh", "twa", "tidex", "ticket", "hemlock", "reciprocating", "hapax", "hapax-vw")
-TAMED_LOCKS = ("reciprocating", "ticket", "lifo", "mcs", "tts")  # the five of the capacitor paper
-CAPACITORS = tuple(
-    form.format(name)
-    for name in TAMED_LOCKS
-    for form in ("{}", "capacitor-{}", "capacitor-{}-fractional", "semaphore-around-{}")
-)
-SEMAPHORES = ("ticket-semaphore", "twa-semaphore", "twa-semaphore-futex", "twa-semaphore-chain", "fair-semaphore")
-FIFO_LOCKS = (
-    *("ticket", "ticket-backoff", "partitioned-ticket", "anderson", "twa", "tidex", "hapax", "hapax-vw"),
-    *("mcs", "clh", "hemlock"),
-)
-SMALL_ARRAYS = tuple(
-    f"{name}{slots}" for name in ("twa", "hapax", "hapax-vw") for slots in ("/slots-1", "/slots-4", "/slots-64", "")
-)
-
-# What a program would otherwise use. Measured in every run; those that this build does not have are left out, and said.
-GLIBC = ("pthread-mutex", "std-mutex", "pthread-mutex-pi")
-CK = ("ck-ticket", "ck-mcs", "ck-anderson", "ck-clh")
-LOCK_REFERENCES = (*GLIBC, *CK)
-PEERS = ("absl", "nsync", "boost", "tbb-spin", "tbb-queuing")  # of other libraries
-NO_LOCK = "nolock"  # the work without a lock: a limit, not a choice
-SEMAPHORE_REFERENCES = ("sem_t", "std-semaphore")
-
-# Of those that can be loaded before a program.
-PRELOADED = ("fair", "ticket", "twa", "hapax", "hapax-vw", "mcs", "clh")
-
-
-@dataclass(frozen=True)
-class Config:
-    """One way to run a workload."""
-
-    title: str
-    family: str = "contend"
-    options: Mapping[str, Option] = field(default_factory=dict)
-    locks: tuple[str, ...] = ()  # empty: the workload's
-    forms: tuple[str, ...] = ("guard",)
-    measures: tuple[str, ...] = ()  # empty: the workload's
-    threads: tuple[Count, ...] = ()  # empty: the workload's
-    subject: str | None = None  # what is measured, where the family leaves no choice of lock
-    chosen: bool = True  # measured unless the command line names others
-
-
-@dataclass(frozen=True)
-class Workload:
-    title: str
-    paper: str  # which one, with section and figure; empty: ours
-    configs: Mapping[str, Config]
-    locks: tuple[str, ...] = PAPER_LOCKS
-    references: tuple[str, ...] = LOCK_REFERENCES
-    waiting: tuple[str, ...] = ("spin",)
-    paper_waiting: tuple[str, ...] = ()  # how threads wait in the paper, if not so
-    threads: tuple[Count, ...] = LADDER
-    seconds: float = 1.0
-    warm_up: float = 0.1
-    runs: int = 5
-    hogs: tuple[int, ...] = (0,)
-    beside_hogs: float = 2.0  # so much longer are the windows there
-    measures: tuple[str, ...] = ("throughput", "fairness")
-    control: str | None = None  # a lock that must be found broken; measured in every run
-    y: str = "throughput"
-    rivals: tuple[str, ...] = ("pthread-mutex", "pthread-mutex-pi", "ck-ticket", "sem_t")  # what tables compare with
-    columns: Mapping[str, str] = field(default_factory=dict)  # of one table for all configs: options and heads
-
-
-TWA_PAPER = "TWA (Euro-Par 2019)"
-SEMAPHORE_PAPER = "Semaphores with a Waiting Array (2025)"
-HAPAX_PAPER = "Hapax Locks (PPoPP 2026)"
-CAPACITOR_PAPER = "Capacitors"
+from fairlock_lab.benchmarks.workload_types import Config, Count, Workload
 
 MAXIMUM: Mapping[str, Option] = {
     "generator": "xoroshiro128plus",
@@ -97,11 +34,11 @@ MAXIMUM: Mapping[str, Option] = {
     "non-critical": 0,
 }
 
-# Work outside the critical section. The threads of a pair have a processor each; a team is at least one thread for each
+# Work outside the critical section. Each thread of a pair has a processor. A team has at least one thread for each
 # processor, and a crowd at least four.
 TEAMS: dict[str, tuple[str, Count]] = {
     "pair": ("2 threads", 2),
-    "team": ("8 threads, or one for each processor if there are more", "8 or cpus"),
+    "team": ("8 threads, or one for each processor if that is more", "8 or cpus"),
     "crowd": ("32 threads, or four for each processor if that is more", "32 or 4*cpus"),
 }
 STEPS = (  # team, steps inside, steps outside
@@ -125,8 +62,8 @@ def outside(team: str, critical: int, non_critical: int) -> Config:
     )
 
 
-# Whose lock is inside a library or a program: another one is loaded before it (programs.environment). In the papers
-# threads only spin; but a program may have more of them than there are processors.
+# The lock is inside a library or a program: another lock is preloaded (programs.environment). In the papers, threads
+# only spin. Here they also sleep, because a program may have more threads than there are processors.
 INSIDE: dict[str, Any] = {
     "locks": PRELOADED,
     "references": ("pthread-mutex",),
@@ -137,7 +74,7 @@ INSIDE_MEASURES = ("throughput", "fairness", "mutexes_per_episode")
 
 WORKLOADS: dict[str, Workload] = {
     "mutex": Workload(
-        "MutexBench: threads that take one lock again and again",
+        "MutexBench: threads acquire one lock over and over",
         f"{TWA_PAPER}, section 4.1, figure 2; {HAPAX_PAPER}, section 6.3, figure 3; {CAPACITOR_PAPER}, section 4.1",
         {
             "twa": Config(
@@ -152,33 +89,33 @@ WORKLOADS: dict[str, Workload] = {
                 locks=TICKETS_AND_MCS,
             ),
             "moderate": Config(
-                "shared xoroshiro128plus: 1 step inside, 500 of one's own outside",
+                "shared xoroshiro128plus: 1 step inside, 500 steps on private data outside",
                 options={**MAXIMUM, "non-critical": 500},
             ),
-            "maximum": Config("shared xoroshiro128plus: 1 step inside, nothing outside", options=MAXIMUM),
+            "maximum": Config("shared xoroshiro128plus: 1 step inside, no work outside", options=MAXIMUM),
             "capacitor": Config(
-                "shared mt19937: 1 step inside, nothing outside; locks with and without a capacitor",
+                "shared mt19937: 1 step inside, no work outside; locks with and without a capacitor",
                 options={**MAXIMUM, "generator": "mt19937"},
                 locks=CAPACITORS,
-                chosen=False,
+                default=False,
             ),
             "invalidations": Config(
-                "private xoroshiro128plus: 1 step inside, nothing outside, so that only the lock moves cache lines",
+                "private xoroshiro128plus: 1 step inside, no work outside, so that only the lock moves cache lines",
                 options={**MAXIMUM, "critical-on": "private", "migrations": True},
                 measures=("throughput", "perf.cache_misses", "perf.cycles", "perf.instructions", "migrations"),
-                chosen=False,
+                default=False,
             ),
             "rearrival": Config(
-                "as maximum, with the episode on the stack and in the lock's body",
+                "as maximum, with the episode on the stack, and in the lock's body",
                 options={**MAXIMUM, "migrations": True},
                 forms=("guard", "mutex"),
                 measures=("throughput", "migrations", "fairness"),
-                chosen=False,
+                default=False,
             ),
         },
     ),
     "outside": Workload(
-        "threads that work between two acquisitions, as programs do",
+        "threads that work between acquisitions, as in most programs",
         "",
         {f"{team}-{inside}-{after}": outside(team, inside, after) for team, inside, after in STEPS},
         locks=("fair", "twa", "hapax-vw", "mcs"),
@@ -190,11 +127,11 @@ WORKLOADS: dict[str, Workload] = {
         columns={"critical": "inside", "non-critical": "outside"},
     ),
     "semaphore": Workload(
-        "semabench: a semaphore of one permit in the place of a lock",
+        "semabench: a semaphore with one permit, used as a lock",
         f"{SEMAPHORE_PAPER}, section 3, figure 1",
         {
             "semabench": Config(
-                "shared mt19937: 1 step inside, 1 of one's own outside",
+                "shared mt19937: 1 step inside, 1 step on private data outside",
                 options={
                     "generator": "mt19937",
                     "critical": 1,
@@ -219,7 +156,7 @@ WORKLOADS: dict[str, Workload] = {
         locks=TICKETS_AND_MCS,
     ),
     "locktorture": Workload(
-        "the kernel's locktorture, rendered in user space; a broken lock shows that a breach would be noticed",
+        "the kernel's locktorture in user space; a broken lock shows that the test notices a breach",
         f"{TWA_PAPER}, section 4.6, figure 7",
         {
             "locktorture": Config(
@@ -234,14 +171,14 @@ WORKLOADS: dict[str, Workload] = {
             )
         },
         locks=("ticket", "twa", "qspinlock"),
-        control="broken",  # lets everybody in
+        control="broken",  # admits every thread at once
     ),
     "handover": Workload(
-        "from release to the next thread's entry, and how long threads wait",
+        "the time from release to the next thread's entry, and how long threads wait",
         "",
         {
             "handover": Config(
-                "as mutex maximum, with every hand-over and every wait timed",
+                "as mutex maximum, with each hand-over and each wait timed",
                 options={**MAXIMUM, "handover": True, "timed": True},
             )
         },
@@ -250,7 +187,7 @@ WORKLOADS: dict[str, Workload] = {
         y="handover.p50",
     ),
     "invalidation-diameter": Workload(
-        "one writer of a word, and threads that read it: what watching costs the writer",
+        "one thread writes a word that others read: what the readers cost the writer",
         f"{TWA_PAPER}, section 1, figure 1",
         {"invalidation-diameter": Config("fetch-and-add", family="invalidation-diameter", subject="fetch-and-add")},
         locks=(),
@@ -259,11 +196,11 @@ WORKLOADS: dict[str, Workload] = {
         runs=15,
     ),
     "fork-join": Workload(
-        "phases: each thread does its episodes, then all meet; with more threads than processors",
+        "phases: each thread completes its episodes, then all meet at a barrier",
         "",
         {
             "fork-join": Config(
-                "100 episodes of each thread, then a meeting",
+                "100 episodes for each thread, then a barrier",
                 family="fork-join",
                 options={"episodes": 100},
                 measures=("phases", "throughput"),
@@ -275,19 +212,19 @@ WORKLOADS: dict[str, Workload] = {
         y="phases",
     ),
     "multi-lock": Workload(
-        "several contended locks held at once: the multi-waiting case",
+        "threads that hold several contended locks at once",
         f"{HAPAX_PAPER}, on HemLock",
-        {"multi-lock": Config("five locks, taken in one order", family="multi-lock", options={"locks-held": 5})},
+        {"multi-lock": Config("five locks, acquired in one order", family="multi-lock", options={"locks-held": 5})},
         locks=("mcs", "clh", "hemlock", "twa", "hapax", "hapax-vw"),
         threads=("..cpus",),
     ),
     "throw": Workload(
-        "C++ exceptions, thrown and caught: the locks are the run-time library's, if it has any",
+        "C++ exceptions, thrown and caught: the lock is inside the run-time library, if it has one",
         f"{TWA_PAPER}, section 4.2, figure 3",
         {
             "throw": Config("back to back", family="throw"),
             "registered-frames": Config(
-                "in a process with a just-in-time compiler, whose tables of frames the library looks at too",
+                "as in a process with a just-in-time compiler, whose frame tables the library searches too",
                 family="throw",
                 options={"registered-frames": True},
             ),
@@ -296,7 +233,7 @@ WORKLOADS: dict[str, Workload] = {
         **INSIDE,
     ),
     "atomic-exchange": Workload(
-        "std::atomic of five integers, exchanged: the lock is libatomic's",
+        "exchange of a std::atomic of five integers: the lock is inside libatomic",
         f"{HAPAX_PAPER}, section 6.1, figure 1",
         {
             "atomic-exchange": Config(
@@ -309,7 +246,7 @@ WORKLOADS: dict[str, Workload] = {
         **INSIDE,
     ),
     "leveldb": Workload(
-        "LevelDB's readrandom: the lock is above all the database's",
+        "LevelDB's readrandom: the busiest lock is inside the database",
         f"{TWA_PAPER}, section 4.4, figure 5; {HAPAX_PAPER}, section 6.2, figure 2",
         {
             "readrandom": Config(
@@ -322,7 +259,7 @@ WORKLOADS: dict[str, Workload] = {
         **INSIDE,
     ),
     "rocksdb": Workload(
-        "RocksDB's readwhilewriting: one more thread writes; the lock is that of a cache with one shard",
+        "RocksDB's readwhilewriting: one more thread writes; the busiest lock guards a cache with one shard",
         f"{TWA_PAPER}, section 4.5, figure 6",
         {
             "readwhilewriting": Config(
@@ -331,17 +268,17 @@ WORKLOADS: dict[str, Workload] = {
                 options={"entries": 1_000_000, "full": True},
             ),
             "from-empty": Config(
-                "the database is empty at the beginning, as in the paper, where 200 seconds fill it",
+                "the database is empty at the beginning, as in the paper, whose 200 seconds fill it",
                 family="rocksdb",
                 options={"entries": 1_000_000, "full": False},
-                chosen=False,
+                default=False,
             ),
         },
         measures=("throughput",),
         **INSIDE,
     ),
     "collisions": Workload(
-        "waiting arrays that are too small, so that waiters of one lock meet in one slot",
+        "waiting arrays that are too small, so that waiters of one lock share a slot",
         "",
         {"collisions": Config("as mutex maximum", options=MAXIMUM)},
         locks=(*SMALL_ARRAYS, "tts"),
@@ -353,7 +290,7 @@ WORKLOADS: dict[str, Workload] = {
         "",
         {
             "oversubscribed": Config(
-                "nothing outside; every wait is timed",
+                "no work outside; every wait is timed",
                 options={**MAXIMUM, "timed": True},
             )
         },
@@ -361,14 +298,14 @@ WORKLOADS: dict[str, Workload] = {
         references=(*GLIBC, *SEMAPHORE_REFERENCES),
         waiting=("spin-then-park",),
         threads=(32,),
-        seconds=1.25,  # with 32 threads, shorter windows are unfair by chance of few turns
+        seconds=1.25,  # in a shorter window, each of 32 threads gets so few turns that chance decides the fairness
         hogs=(0, 2),
         measures=("throughput", "fairness", "jain", "longest_wait"),
     ),
     "uncontended": Workload(
-        "an acquire and its release, with nobody else there",
+        "an acquire and its release, without contention",
         "",
-        {"uncontended": Config("one thread; a second one sleeps", family="uncontended")},
+        {"uncontended": Config("one thread; a second thread sleeps", family="uncontended")},
         locks=("tas", "tts", *FIFO_LOCKS, "reciprocating", "lifo", "qspinlock", "fair", *SEMAPHORES),
         references=(*LOCK_REFERENCES, *SEMAPHORE_REFERENCES),
         threads=(1,),
@@ -378,9 +315,9 @@ WORKLOADS: dict[str, Workload] = {
         y="ns",
     ),
     "overhead": Workload(
-        "what the harness costs: its loop against one written by hand for the same lock",
+        "the cost of the harness: its loop against a handwritten loop for the same lock",
         "",
-        {"overhead": Config("one thread, nothing inside, nothing outside", family="overhead", subject="four locks")},
+        {"overhead": Config("one thread, no work inside or outside", family="overhead", subject="four locks")},
         locks=(),
         references=(),
         threads=(1,),
@@ -388,25 +325,4 @@ WORKLOADS: dict[str, Workload] = {
         measures=("overhead_ns",),
         y="overhead_ns",
     ),
-}
-
-# What `--set option=value` may name, and what a value is: a choice of words, any text, a number from 0, or yes/no.
-OPTIONS: dict[str, tuple[str, ...] | type] = {
-    "generator": ("mt19937", "xoroshiro128plus", "torture", "multiply-add", "delay", "none"),
-    "critical": int,
-    "critical-on": ("shared", "private"),
-    "non-critical": int,
-    "random": bool,
-    "permits": int,
-    "locks-held": int,
-    "episodes": int,
-    "timed": bool,
-    "timed-apart": bool,
-    "handover": bool,
-    "migrations": bool,
-    "registered-frames": bool,
-    "entries": int,
-    "db": str,
-    "library": str,
-    "full": bool,
 }

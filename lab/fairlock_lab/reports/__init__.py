@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports: results as one page with figures, and the comparison of two results files."""
+"""Reports: results as text, as a page with figures, and the comparison of two results files."""

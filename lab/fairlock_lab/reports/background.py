@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of the page around the measurement: the papers' claims, what the locks are, and the machine."""
+"""The parts of the page about the papers' claims, the properties of the locks, and the machine."""
 
 from __future__ import annotations
 
@@ -8,41 +8,44 @@ from collections.abc import Sequence
 from html import escape
 
 from fairlock.table import show
-from fairlock_lab.benchmarks import claims
+from fairlock_lab.benchmarks import verdicts
 from fairlock_lab.reports.data import Group, Source, locks_of
 from fairlock_lab.reports.markup import facts, more, pill, table
 from fairlock_lab.reports.words import counted
 
-PILLS = {claims.REPRODUCED: "good", claims.NOT_REPRODUCED: "bad"}
+PILLS = {verdicts.REPRODUCED: "good", verdicts.NOT_REPRODUCED: "bad"}
 
 
 def claims_section(sources: Sequence[Source]) -> str:
-    verdicts = claims.judge([source.results for source in sources])
-    measured = [one for one in verdicts if one.measured]
-    others = [one for one in verdicts if not one.measured]
-    text = claims_table(measured) if measured else '<p class="quiet">None of the papers\' claims was measured here.</p>'
+    judged = verdicts.judge([source.results for source in sources])
+    measured = [verdict for verdict in judged if verdict.measured]
+    others = [verdict for verdict in judged if not verdict.measured]
+    text = (
+        claims_table(measured)
+        if measured
+        else '<p class="quiet">These results measured none of the papers\' claims.</p>'
+    )
     many = f"{counted(len(others), 'claim')} that these results cannot decide"
     rest = more(many, claims_table(others)) if others else ""
     return f"<h2>What the papers report, and what was measured here</h2>{text}{rest}"
 
 
-def claims_table(verdicts: Sequence[claims.Verdict]) -> str:
+def claims_table(judged: Sequence[verdicts.Verdict]) -> str:
     rows = []
-    for one in verdicts:
-        words = f"{one.papers_words_in_ours[:1].upper()}{one.papers_words_in_ours[1:]}"
+    for verdict in judged:
         rows.append(
             [
-                escape(one.claim),
-                pill(one.verdict, PILLS.get(one.verdict, "")),
-                f"{escape(words)}<small>{escape(one.paper)}</small>",
-                f"{escape(one.measured)}<small>{escape(one.why)}</small>",
+                escape(verdict.claim),
+                pill(verdict.verdict, PILLS.get(verdict.verdict, "")),
+                f"{escape(verdict.words)}<small>{escape(verdict.paper)}</small>",
+                f"{escape(verdict.measured)}<small>{escape(verdict.why)}</small>",
             ]
         )
     return table(["claim", "verdict", "what the paper reports", "what was measured here"], rows, kind="stack")
 
 
 def properties_section(groups: Sequence[Group]) -> str:
-    """Return the catalogue, if the lab is there and something of it was measured."""
+    """Return the catalogue if the native module is installed, and the results have one of its locks."""
     try:
         from fairlock_lab.entries import COLUMNS, LEGEND, catalogue
     except ImportError:
@@ -59,7 +62,7 @@ def properties_section(groups: Sequence[Group]) -> str:
     if not tables:
         return ""
     legend = "".join(f'<p class="quiet small">{escape(line)}</p>' for line in LEGEND.splitlines()[:2])
-    words = "What each algorithm guarantees and needs, whatever the machine. Those with a dot were measured here."
+    words = "What each algorithm guarantees and needs, on any machine. A dot marks those that were measured here."
     return f"<h2>Properties</h2><p>{words}</p>{''.join(tables)}{legend}"
 
 
@@ -83,7 +86,7 @@ def machine_section(source: Source, *, several: bool) -> str:
 {facts(known)}
 <p class="quiet small">Measured with</p>
 <pre>{escape(command)}</pre>
-<p class="quiet small">The same plan, order and seeds again</p>
+<p class="quiet small">To repeat it with the same plan, order and seeds</p>
 <pre>{escape(again)}</pre>"""
 
 

@@ -12,7 +12,11 @@ from fairlock_lab.reports.parts import Drawing, Row, digits, panels, slug
 from fairlock_lab.reports.style import Spec
 from fairlock_lab.reports.words import sentence, threads
 
-COLOURS = {"better": "#0072b2", "worse": "#d55e00", "same": "#87919c"}  # of the locks' palette: they have dark ones
+COLOURS = {
+    "better": "#0072b2",
+    "worse": "#d55e00",
+    "same": "#87919c",
+}  # from the palette of the locks, which has dark counterparts
 
 
 def drawing(changes: Sequence[Change], title: str) -> Drawing:
@@ -59,7 +63,7 @@ def drawing(changes: Sequence[Change], title: str) -> Drawing:
         "legend": None,
     }
     shapes = {**tint, "scale": {"domain": list(COLOURS), "range": ["triangle-up", "triangle-down", "circle"]}}
-    told = [{"field": "label", "title": "lock"}] + [
+    tips = [{"field": "label", "title": "lock"}] + [
         {"field": name, "title": name} for name in ("verdict", "then", "now", "change", "interval")
     ]
     layers: list[Spec] = [
@@ -74,11 +78,15 @@ def drawing(changes: Sequence[Change], title: str) -> Drawing:
         },
         {
             "mark": {"type": "point", "filled": True, "size": 56, "opacity": 1},
-            "encoding": {"y": y, "x": x, "color": tint, "shape": shapes, "tooltip": told},
+            "encoding": {"y": y, "x": x, "color": tint, "shape": shapes, "tooltip": tips},
         },
     ]
     what = "new minus old" if fair else "new / old"
-    changed = [f"{one.label} {one.verdict} at {threads(one.point.threads)}" for one in changes if one.verdict != NOISE]
+    changed = [
+        f"{change.label} {change.verdict} at {threads(change.point.threads)}"
+        for change in changes
+        if change.verdict != NOISE
+    ]
     counts = sorted({change.point.threads for change in changes})
     spec = panels(rows, "panel", [threads(n) for n in counts], layers)
     spec["spec"]["height"] = {"step": 18}
@@ -87,18 +95,18 @@ def drawing(changes: Sequence[Change], title: str) -> Drawing:
         title,
         f"{title}, {what}, for {len(names)} locks. "
         + (f"{'; '.join(changed)}." if changed else "No change beyond the noise."),
-        f"{sentence(what)[:-1]}, and where it lies 95 of 100 times. Blue, up: better; red, down: worse; grey: noise.",
+        f"{sentence(what)[:-1]}, with its 95 % interval. Blue, up: better; red, down: worse; grey: noise.",
         spec,
         "whole",
-        folded=not any(one.verdict in CHANGED for one in changes),
+        folded=not any(change.verdict in CHANGED for change in changes),
     )
 
 
 def drawings(comparison: Comparison) -> list[Drawing]:
-    found: dict[tuple[str, str], list[Change]] = {}
+    by_figure: dict[tuple[str, str], list[Change]] = {}
     for change in comparison.changes:
-        found.setdefault((change.group.slug, change.measure), []).append(change)
+        by_figure.setdefault((change.group.slug, change.measure), []).append(change)
     return [
         drawing(changes, f"{changes[0].group.title}: {MEASURES[measure].title.lower()}")
-        for (_, measure), changes in found.items()
+        for (_, measure), changes in by_figure.items()
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two files of the same workload: what became faster, slower, fairer, less fair, and what is only noise."""
+"""Compare two files of the same workload: what became faster, slower, fairer or less fair, and what is only noise."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fairlock import table
+from fairlock_lab.benchmarks.lock_sets import NO_LOCK
 from fairlock_lab.benchmarks.results import Point
-from fairlock_lab.benchmarks.workloads import NO_LOCK
 from fairlock_lab.reports.contest import leading
 from fairlock_lab.reports.data import NEGATIVE_CONTROL, Group, Source, groups_of
 from fairlock_lab.reports.measures import MEASURES
@@ -25,19 +25,19 @@ NOISE: Verdict = "no difference beyond the noise"
 UNKNOWN: Verdict = "cannot tell: too few runs"
 CHANGED: tuple[Verdict, ...] = ("slower", "less fair", "faster", "fairer")
 FAIRNESS = "fairness"
-SMALLEST = 0.02  # differences of fairness below this are of no interest to anybody
+SMALLEST = 0.02  # a smaller difference of fairness is ignored
 
 
 @dataclass(frozen=True)
 class Change:
-    """One point, then and now."""
+    """One point in the old file and in the new one."""
 
     group: Group  # of the new file
     number: int  # of its point
     measure: str
     old: float
     new: float
-    by: Interval  # new / old; of fairness new - old
+    by: Interval  # new / old; for fairness, new - old
     verdict: Verdict
 
     @property
@@ -71,43 +71,43 @@ class Comparison:
     old: Source
     new: Source
     changes: Sequence[Change]
-    only: Sequence[str]  # points that one of the two has alone
-    differences: Sequence[str]  # of machines and parameters
+    only: Sequence[str]  # points that only one file has
+    differences: Sequence[str]  # between the machines and parameters
 
     def of(self, *measures: str) -> list[Change]:
         return [change for change in self.changes if change.measure in measures]
 
     @property
     def words(self) -> str:
-        """What happened, in a sentence or two."""
-        found = Counter(change.verdict for change in self.changes)
-        parts = [f"{found[verdict]} {verdict}" for verdict in CHANGED if found[verdict]]
-        told = (
+        """The result, in a sentence or two."""
+        counts = Counter(change.verdict for change in self.changes)
+        parts = [f"{counts[verdict]} {verdict}" for verdict in CHANGED if counts[verdict]]
+        text = (
             f"Of {counted(len(self.changes), 'comparison')}: {', '.join(parts)}."
             if parts
             else "Nothing changed beyond the noise."
         )
-        rest = [f"{found[verdict]} with {verdict}" for verdict in (NOISE,) if parts and found[verdict]]
-        unknown = found[UNKNOWN]
+        rest = [f"{counts[verdict]} with {verdict}" for verdict in (NOISE,) if parts and counts[verdict]]
+        unknown = counts[UNKNOWN]
         if unknown == len(self.changes):
-            return f"Nothing can be said: at least {FEWEST_RUNS} runs are needed in each file."
+            return f"The comparison needs at least {FEWEST_RUNS} runs in each file."
         if rest:
-            told += f" {rest[0][0].upper()}{rest[0][1:]}."
+            text += f" {rest[0][0].upper()}{rest[0][1:]}."
         if unknown:
-            told += f" {unknown} cannot be told: too few runs."
-        return told + self.elsewhere
+            text += f" {unknown} cannot be decided: too few runs."
+        return text + self.elsewhere
 
     @property
     def elsewhere(self) -> str:
-        """Whether what is not ours changed too: then the machine may be the reason."""
-        others = [one for one in self.changes if one.measure != FAIRNESS and is_reference(one.point.lock)]
-        moved = [one for one in others if one.verdict not in (NOISE, UNKNOWN)]
+        """A warning if the locks of others changed too: the machine may be the reason."""
+        others = [change for change in self.changes if change.measure != FAIRNESS and is_reference(change.point.lock)]
+        moved = [change for change in others if change.verdict not in (NOISE, UNKNOWN)]
         if not others or len(moved) < len(others) / 4:
             return ""
-        middle = median([one.by.value for one in others])
+        middle = median([change.by.value for change in others])
         return (
-            f" Of the {len(others)} that are not fairlock's, {len(moved)} changed too (the median is x {middle:.2f}): "
-            "the machine may be the reason, or the compiler."
+            f" Of the {len(others)} comparisons of other libraries' locks, {len(moved)} changed too "
+            f"(median: x {middle:.2f}): the machine or the compiler may be the reason."
         )
 
 
@@ -116,7 +116,7 @@ def is_reference(lock: str) -> bool:
 
 
 def comparable(sources: Sequence[Source]) -> bool:
-    """Whether these are two files that measured the same, at least in part."""
+    """Whether these are two files that have points in common."""
     if len(sources) != 2:
         return False
     old, new = (set(map(key, source.results.plan.points)) for source in sources)
@@ -124,8 +124,8 @@ def comparable(sources: Sequence[Source]) -> bool:
 
 
 def key(point: Point) -> tuple[Any, ...]:
-    """What makes two points the same, whatever their windows and parameters."""
-    # Another body of the Python workload is another question, and so is another program.
+    """Return what identifies a point. Its window and most of its options do not."""
+    # A different body of the Python workload is a different question, and so is a different program.
     body = point.options.get("body") or point.options.get("command")
     return (point.workload, point.config, point.lock, point.waiting, point.form, point.threads, point.hogs, body)
 
@@ -161,8 +161,8 @@ def changes_of(
         new, old = list(group.in_runs(i, measure).values()), list(older.in_runs(j, measure).values())
         if new and old and not (measure == FAIRNESS and group.points[i].threads == 1):
             values.append((i, new, old))
-    alike = (lambda one: one) if measure == FAIRNESS else logs
-    noise = typical(deviation(alike(side)) for _, new, old in values for side in (new, old))
+    scale = (lambda values: values) if measure == FAIRNESS else logs
+    noise = typical(deviation(scale(side)) for _, new, old in values for side in (new, old))
     for i, new, old in values:
         by = (difference if measure == FAIRNESS else ratio)(new, old, noise)
         if by is not None:
@@ -170,7 +170,7 @@ def changes_of(
 
 
 def judge(by: Interval, measure: str, many: int = 1) -> Verdict:
-    """Return the verdict on one of so many comparisons."""
+    """Return the verdict on one of ``many`` comparisons."""
     if not by.known:
         return UNKNOWN
     by = by.among(many, logarithmic=measure != FAIRNESS)
@@ -182,14 +182,14 @@ def judge(by: Interval, measure: str, many: int = 1) -> Verdict:
     return "faster" if more else "slower" if less else NOISE
 
 
-# --- what else is different ---
+# --- other differences ---
 
 PARAMETERS = ("seconds", "warm_up", "runs", "pin", "hogs")
 
 
 def differences(old: Source, new: Source) -> Iterator[str]:
-    """Yield in what the two measurements differ, so that the locks may not be the reason."""
-    yield from unequal("machine", old.results.machine, new.results.machine, leave=("load",))
+    """Yield other differences between the two files, which may be the reason for a change."""
+    yield from unequal("machine", old.results.machine, new.results.machine, ignored=("load",))
     then, now = ({name: getattr(source.results.plan, name) for name in PARAMETERS} for source in (old, new))
     yield from unequal("plan", then, now)
     before = {key(point): point for point in old.results.plan.points}
@@ -198,38 +198,38 @@ def differences(old: Source, new: Source) -> Iterator[str]:
         older = before.get(key(point))
         if older is not None:
             where = f"{point.workload} {point.config}"
-            told = [*unequal(where, dict(older.options), dict(point.options))]
+            differing = [*unequal(where, dict(older.options), dict(point.options))]
             if old.results.plan.seconds == new.results.plan.seconds:
-                told += unequal(where, {"seconds": older.seconds}, {"seconds": point.seconds})
-            yield from (one for one in told if one not in seen)
-            seen.update(told)
+                differing += unequal(where, {"seconds": older.seconds}, {"seconds": point.seconds})
+            yield from (difference for difference in differing if difference not in seen)
+            seen.update(differing)
     if new.results.created < old.results.created:
-        yield f"{new.path.name} is older than {old.path.name}: are they the right way round?"
+        yield f"{new.path.name} is older than {old.path.name}: is the order right?"
 
 
-def unequal(where: str, old: Mapping[str, Any], new: Mapping[str, Any], leave: Sequence[str] = ()) -> Iterator[str]:
+def unequal(where: str, old: Mapping[str, Any], new: Mapping[str, Any], ignored: Sequence[str] = ()) -> Iterator[str]:
     for name in dict.fromkeys([*old, *new]):
-        if name not in leave and old.get(name) != new.get(name):
+        if name not in ignored and old.get(name) != new.get(name):
             yield f"{where}: {name.replace('_', ' ')} {old.get(name)}, then {new.get(name)}"
 
 
 # --- as text ---
 
 
-MOST_LINES = 30  # of changes that are none
+MOST_LINES = 30  # for points that did not change
 
 
 def show(comparison: Comparison) -> str:
-    """Return what the console shows: what changed first."""
+    """Return the comparison as text, with the changes first."""
     order = {"slower": 0, "less fair": 1, "faster": 2, "fairer": 3, UNKNOWN: 4, NOISE: 5}
-    shown = sorted(comparison.changes, key=lambda one: order[one.verdict])
-    quiet = [one for one in shown if one.verdict in (NOISE, UNKNOWN)]
+    shown = sorted(comparison.changes, key=lambda change: order[change.verdict])
+    quiet = [change for change in shown if change.verdict in (NOISE, UNKNOWN)]
     if len(quiet) > MOST_LINES:
-        shown = [one for one in shown if one not in quiet]
+        shown = [change for change in shown if change not in quiet]
     lines = [f"{comparison.new.path} against {comparison.old.path}"]
-    lines += [f"different: {one}" for one in comparison.differences]
+    lines += [f"different: {difference}" for difference in comparison.differences]
     if shown:
-        header = ["verdict", "where", "lock", "measure", "old", "new", "change", "95 of 100 times between"]
+        header = ["verdict", "where", "lock", "measure", "old", "new", "change", "95 % interval"]
         lines += ["", table.render(header, map(cells, shown), right=["old", "new", "change"])]
     lines += ["", comparison.words]
     if comparison.only:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is ahead at one number of threads, by how much, and whether chance may have decided."""
+"""Which lock is ahead at one number of threads, by how much, and whether chance may have decided."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from fairlock_lab.reports.data import NON_COMPETITORS, Group
 from fairlock_lab.reports.measures import LEADING, MEASURES
 from fairlock_lab.reports.noise import Interval, deviation, log_ratios, ratio_in_runs, typical
 
-NEARLY = 1.02  # nobody should change a lock for less
-REFERENCES = ("pthread-mutex", "sem_t")
+NEARLY = 1.02  # a smaller advantage is no reason to change a lock
+USUAL = ("pthread-mutex", "sem_t")
 
 
 @dataclass(frozen=True)
 class Contest:
-    """What took turns, best first, with how many times better the first is than each other."""
+    """Locks that were measured in the same runs: the best one, and how many times better it is than each other."""
 
     measure: str
     best: str
     value: float  # its median
-    ahead: Mapping[str, Interval]  # of the others, the nearest first
+    ahead: Mapping[str, Interval]  # for each other lock, the nearest first
 
     @property
     def tied(self) -> list[str]:
-        """Those that may be as good, or nearly so."""
+        """The locks that may be as good, or nearly so."""
         return [label for label, interval in self.ahead.items() if interval.known and not interval.above(NEARLY)]
 
     @property
     def decided(self) -> bool:
-        """Whether there were runs enough to say anything."""
+        """Whether there were enough runs to decide."""
         return all(interval.known for interval in self.ahead.values())
 
 
 def rank(values: Mapping[str, Mapping[int, float]], measure: str) -> Contest | None:
-    """Compare what has these values in each run."""
+    """Compare locks by their values in each run."""
     more = MEASURES[measure].better == "more"
     known = {label: runs for label, runs in values.items() if runs and min(runs.values()) > 0}
     if not known:
@@ -46,12 +46,13 @@ def rank(values: Mapping[str, Mapping[int, float]], measure: str) -> Contest | N
     best = order[0]
     pairs = {label: (known[best], known[label]) if more else (known[label], known[best]) for label in order[1:]}
     noise = typical(deviation(log_ratios(*pair)) for pair in pairs.values())
-    found = {label: ratio_in_runs(*pair, noise) for label, pair in pairs.items()}
-    return Contest(measure, best, medians[best], {label: one for label, one in found.items() if one is not None})
+    ratios = {label: ratio_in_runs(*pair, noise) for label, pair in pairs.items()}
+    ahead = {label: ratio for label, ratio in ratios.items() if ratio is not None}
+    return Contest(measure, best, medians[best], ahead)
 
 
 def leading(group: Group) -> str | None:
-    """Return what a group is judged by: what its workload says, or else the first of those that it has."""
+    """Return the measure that judges a group: its workload's, or else the first of LEADING that it has."""
     chosen = [group.known[0].y] if group.known else []
     return next((name for name in (*chosen, *LEADING) if name in MEASURES and group.has(name)), None)
 
@@ -61,15 +62,15 @@ def contest(group: Group, threads: int, kind: str = "lock") -> Contest | None:
     measure = leading(group)
     if measure is None:
         return None
-    found = {
+    values = {
         group.labels[i]: group.in_runs(i, measure)
         for i in group.at(threads)
         if group.kind(i) == kind and group.points[i].lock not in NON_COMPETITORS
     }
-    return rank(found, measure)
+    return rank(values, measure)
 
 
-def reference(labels: Iterable[str]) -> str | None:
-    """Return what a program would use if it did not choose."""
+def usual_lock(labels: Iterable[str]) -> str | None:
+    """Return the lock that a program uses unless it chooses another."""
     names = list(labels)
-    return next((name for name in names if name in REFERENCES or name.startswith("threading.")), None)
+    return next((name for name in names if name in USUAL or name.startswith("threading.")), None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results files, arranged as a page shows them: what was measured side by side is one group."""
+"""Results files, arranged as a page shows them: points that were measured side by side form a group."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from fairlock_lab.benchmarks.figures import Figure, Table, calm, figure, value_of
-from fairlock_lab.benchmarks.results import Point, Results, Sample, load
-from fairlock_lab.benchmarks.workloads import NO_LOCK, SEMAPHORE_REFERENCES, WORKLOADS, Config, Workload
+from fairlock_lab.benchmarks.lock_sets import NO_LOCK, SEMAPHORE_REFERENCES
+from fairlock_lab.benchmarks.results import BenchResults, Point, Sample, load
+from fairlock_lab.benchmarks.workload_types import Config, Workload
+from fairlock_lab.benchmarks.workloads import WORKLOADS
 from fairlock_lab.reports import style
 from fairlock_lab.reports.noise import FEWEST_RUNS
 
@@ -22,10 +24,10 @@ NON_COMPETITORS = (NEGATIVE_CONTROL, NO_LOCK)  # measured, but not ranked
 
 @dataclass(frozen=True)
 class Source:
-    """One file."""
+    """Results, and the file that they come from."""
 
     path: Path
-    results: Results
+    results: BenchResults
 
     @classmethod
     def read(cls, path: Path) -> Source:
@@ -48,8 +50,8 @@ class Group:
     workload: str
     config: str
     hogs: int
-    numbers: tuple[int, ...]  # of its points, in the file
-    mark: str = ""  # what tells it from another group of the same name
+    numbers: tuple[int, ...]  # the indices of its points in the file
+    mark: str = ""  # distinguishes it from another group of the same name
 
     @property
     def title(self) -> str:
@@ -63,14 +65,14 @@ class Group:
 
     @property
     def known(self) -> tuple[Workload, Config] | None:
-        """What the workload is, if this fairlock has it."""
+        """The workload and the config, if this fairlock has them."""
         workload = WORKLOADS.get(self.workload)
         config = workload.configs.get(self.config) if workload else None
         return (workload, config) if workload and config else None
 
     @cached_property
     def points(self) -> dict[int, Point]:
-        """The points, the locks in the order of their families."""
+        """The points, in the order of the families of their locks."""
         points = self.source.results.plan.points
         numbers = sorted(self.numbers, key=lambda i: (style.rank(points[i].lock), points[i].threads, i))
         return {i: points[i] for i in numbers}
@@ -81,13 +83,13 @@ class Group:
 
     @cached_property
     def labels(self) -> dict[int, str]:
-        """Each point's lock, with what tells it from others of the group: how it waits, and its form."""
+        """Each point's lock; with its waiting policy and its form, if the group has several of them."""
         policies = {point.waiting for point in self.points.values()} - {None}
         return {i: label(point, several=len(policies) > 1) for i, point in self.points.items()}
 
     @cached_property
     def series(self) -> dict[str, Point]:
-        """The lines of a figure: each label, and a point that has it."""
+        """The lines of a figure: each label, with a point that has it."""
         return {text: self.points[i] for i, text in self.labels.items() if self.points[i].lock != NEGATIVE_CONTROL}
 
     def samples(self) -> Iterable[Sample]:
@@ -100,14 +102,14 @@ class Group:
         return figure(self.in_runs(number, measure).values())
 
     def trusted(self, number: int) -> list[Sample]:
-        """The samples of a point, by run; what other work disturbed is left out, if enough remains."""
+        """The samples of a point, by run, without those that other work disturbed if enough others remain."""
         samples = sorted(self.source.table.samples(number), key=lambda sample: sample.run)
         undisturbed = [sample for sample in samples if calm(sample)]
         return undisturbed if len(undisturbed) >= FEWEST_RUNS else samples
 
     def in_runs(self, number: int, measure: str) -> dict[int, float]:
-        found = {sample.run: value_of(sample.metrics, measure) for sample in self.trusted(number)}
-        return {run: value for run, value in found.items() if value is not None}
+        values = {sample.run: value_of(sample.metrics, measure) for sample in self.trusted(number)}
+        return {run: value for run, value in values.items() if value is not None}
 
     def at(self, threads: int) -> list[int]:
         return [i for i, point in self.points.items() if point.threads == threads]
@@ -117,16 +119,21 @@ class Group:
 
     @cached_property
     def semaphores(self) -> set[str]:
-        """The names of those that are no locks."""
+        """The names of the semaphores."""
         subjects = self.source.results.subjects
-        return {str(one.get("name")) for one in subjects if one.get("kind") == "semaphore"} | set(SEMAPHORE_REFERENCES)
+        names = {str(subject.get("name")) for subject in subjects if subject.get("kind") == "semaphore"}
+        return names | set(SEMAPHORE_REFERENCES)
 
     def kind(self, number: int) -> str:
-        """What it is compared with: locks with locks, and of Python's types each with its namesake."""
+        """The kind that a point is compared with: locks with locks, and each Python type with its namesake."""
         point = self.points[number]
         if point.family == "python":
             return point.lock.partition(".")[2].partition("(")[0]
         return "semaphore" if point.lock in self.semaphores else "lock"
+
+    @property
+    def family(self) -> str:
+        return next(iter(self.points.values())).family
 
     @property
     def kinds(self) -> list[str]:
@@ -142,7 +149,7 @@ class Group:
 
 
 def lock_of(point: Point) -> str:
-    """Return the lock by which a point is switched on and off; one with a small array goes with the lock itself."""
+    """Return the lock whose button shows and hides a point; a lock with a small array shares the button of the lock."""
     return point.lock.partition("/")[0]
 
 
@@ -154,32 +161,32 @@ def label(point: Point, *, several: bool) -> str:
 
 
 def groups_of(sources: Sequence[Source]) -> list[Group]:
-    """Return what was measured, in the order of the files and their plans; what has no sample is left out."""
-    found: dict[tuple[Any, ...], list[int]] = {}
+    """Return the groups that have samples, in the order of the files and their plans."""
+    groups: dict[tuple[Any, ...], list[int]] = {}
     for number, source in enumerate(sources):
         for i, point in enumerate(source.results.plan.points):
             if source.table.samples(i):
                 options = tuple(sorted((key, str(value)) for key, value in point.options.items()))
-                found.setdefault((number, point.workload, point.config, point.hogs, options), []).append(i)
-    keys = list(found)
+                groups.setdefault((number, point.workload, point.config, point.hogs, options), []).append(i)
+    keys = list(groups)
     return [
-        Group(sources[key[0]], key[1], key[2], key[3], tuple(found[key]), _mark(key, keys, sources)) for key in keys
+        Group(sources[key[0]], key[1], key[2], key[3], tuple(groups[key]), _mark(key, keys, sources)) for key in keys
     ]
 
 
 def _mark(key: tuple[Any, ...], keys: Sequence[tuple[Any, ...]], sources: Sequence[Source]) -> str:
-    """Return what the options have that groups of the same name have not; and the file, if there are two."""
+    """Return the options that other groups of the same name lack, and the file if there are two."""
     same = [other for other in keys if other[1:4] == key[1:4] and other != key]
     others = {option for other in same if other[0] == key[0] for option in other[4]}
     words = [f"{name} {value}" for name, value in key[4] if (name, value) not in others] if others else []
     if any(other[0] != key[0] for other in same):
         paths = [source.path for source in sources]
-        mine = paths[key[0]]
-        words.append(mine.name if [path.name for path in paths].count(mine.name) == 1 else str(mine))
+        own = paths[key[0]]
+        words.append(own.name if [path.name for path in paths].count(own.name) == 1 else str(own))
     return ", ".join(words)
 
 
 def locks_of(groups: Iterable[Group]) -> list[str]:
-    """Return every lock that is drawn, by family."""
+    """Return every lock in the figures, by family."""
     locks = {lock_of(point) for group in groups for point in group.points.values()} - {NEGATIVE_CONTROL}
     return sorted(locks, key=style.rank)

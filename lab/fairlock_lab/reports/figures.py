@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which figures a group has; and figures as files."""
+"""The figures of a group, and their form as files."""
 
 from __future__ import annotations
 
-from fairlock_lab.benchmarks.tables import measures_of
 from fairlock_lab.reports.contest import leading as leading_of
 from fairlock_lab.reports.data import Group
 from fairlock_lab.reports.histograms import histograms
@@ -12,10 +11,11 @@ from fairlock_lab.reports.measures import MEASURES
 from fairlock_lab.reports.parts import Drawing
 from fairlock_lab.reports.rankings import has_loops, loops, ranking
 from fairlock_lab.reports.style import Spec
+from fairlock_lab.reports.tables import measures_of
 
-BESIDE = ("fairness", "jain")  # what stands beside the leading measure
+BESIDE = ("fairness", "jain")  # these stand beside the leading measure
 IN_HISTOGRAMS = ("handover.p50", "handover.p99")
-ONLY_IF_LISTED = ("processors",)  # every sample has it, but it says something only where threads may sleep
+ONLY_IF_LISTED = ("processors",)  # every sample has it, but it matters only where threads may sleep
 
 
 def drawings(group: Group) -> list[Drawing]:
@@ -27,24 +27,24 @@ def drawings(group: Group) -> list[Drawing]:
     listed = measures_of(group.workload, group.config)
     others = [name for name in order if group.has(name) and name not in (leading, *IN_HISTOGRAMS)]
     others = [name for name in others if name in listed or name not in ONLY_IF_LISTED]
-    if leading == "ns":  # one thread: the rest says nothing
+    if leading == "ns":  # with one thread, the other measures mean nothing
         others = []
-    found: list[Drawing] = []
+    result: list[Drawing] = []
     if has_slots(group):
-        found.append(over_slots(group))
+        result.append(over_slots(group))
     elif len(group.threads) == 1:
-        found += [ranking(group, name) for name in [leading, *others] if name]
+        result += [ranking(group, name) for name in [leading, *others] if name]
     else:
         if leading is not None:
-            found.append(over_threads(group, leading, "main"))
-        found += [over_threads(group, name, "side" if name in BESIDE and leading else "half") for name in others]
+            result.append(over_threads(group, leading, "main"))
+        result += [over_threads(group, name, "side" if name in BESIDE and leading else "half") for name in others]
         if leading is not None and len(group.series) > 2:
-            found.append(small_multiples(group, leading))
-    return [*found, *histograms(group)]
+            result.append(small_multiples(group, leading))
+    return [*result, *histograms(group)]
 
 
 def for_file(drawing: Drawing) -> Spec:
-    """Return the specification with a size and a title of its own."""
+    """Return the specification for a file, which needs a size and a title."""
     spec: Spec = {**drawing.spec, "title": drawing.title}
     if spec.get("width") == "container":
         spec |= {"width": 620, "height": drawing.tall or spec["height"]}

@@ -14,15 +14,15 @@ from fairlock_lab.reports.style import Spec
 from fairlock_lab.reports.words import counted, sentence
 
 KINDS = {
-    "handover": ("Hand-over", "from just before release to the next thread's entry"),
+    "handover": ("Hand-over", "from just before the release to the next thread's entry"),
     "waits": ("Waits", "how long each acquire took"),
 }
-SMALLEST = 0.0005  # of all: less would not be seen, and would make the axis long
+SMALLEST = 0.0005  # a smaller share would be invisible, and would stretch the axis
 MARKS = (("median", 0.5, 0, "spread"), ("p99", 0.99, 13, "bound"))  # the second text stands below the first
 
 
 def histograms(group: Group) -> Iterator[Drawing]:
-    """Yield a figure for each kind and number of threads; one of each kind is shown at once, the others on demand."""
+    """Yield a figure for each kind and number of threads. The page shows one of each kind, and the others on demand."""
     for kind in KINDS:
         counts = [n for n in group.threads if any(merged(group, i, kind) for i in group.at(n))]
         first = max((n for n in counts if not group.oversubscribed(n)), default=min(counts, default=0))
@@ -31,19 +31,19 @@ def histograms(group: Group) -> Iterator[Drawing]:
 
 
 def merged(group: Group, number: int, kind: str) -> Spec | None:
-    """Return the histogram of all runs of a point together."""
-    found: dict[tuple[float, float], int] = {}
+    """Return one histogram for all runs of a point."""
+    buckets: dict[tuple[float, float], int] = {}
     for sample in group.source.table.samples(number):
-        one = sample.metrics.get(kind)
-        if isinstance(one, dict) and "edges_ns" in one:
-            for (low, high), count in zip(pairwise(one["edges_ns"]), one["counts"], strict=False):
+        histogram = sample.metrics.get(kind)
+        if isinstance(histogram, dict) and "edges_ns" in histogram:
+            for (low, high), count in zip(pairwise(histogram["edges_ns"]), histogram["counts"], strict=False):
                 if count:
-                    found[low, high] = found.get((low, high), 0) + count
-    if not found:
+                    buckets[low, high] = buckets.get((low, high), 0) + count
+    if not buckets:
         return None
-    edges, counts = [min(found)[0]], []
-    for (low, high), count in sorted(found.items()):
-        if low > edges[-1]:  # nothing between the two
+    edges, counts = [min(buckets)[0]], []
+    for (low, high), count in sorted(buckets.items()):
+        if low > edges[-1]:  # an empty bucket between the two
             edges.append(low)
             counts.append(0)
         edges.append(high)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lines: a measure over the number of threads, each lock against the others, and over the size of the waiting array."""
+"""Line charts: a measure over the number of threads, or over the size of the waiting array."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from fairlock_lab.reports.words import counted, sentence
 
 HEIGHTS = {"main": 372, "side": 124, "half": 220}
 
-# The line that is nearest to the pointer stands out.
+# The line nearest to the pointer stands out.
 HOVER = {"type": "point", "on": "pointerover", "clear": "pointerout", "nearest": True, "fields": ["label"]}
 
 
@@ -67,8 +67,8 @@ def over_threads(group: Group, name: str, place: Literal["main", "side", "half"]
             },
             {
                 "params": [{"name": "hover", "select": HOVER}],
-                # All of the row, of which the page shows what a tooltip needs: some versions of Vega-Lite look for the
-                # fields of the point that is nearest to the pointer in the wrong place.
+                # The tooltip gets the whole row, of which page.js shows a part: for the nearest point, some versions of
+                # Vega-Lite look for the fields of a tooltip in the wrong place.
                 "mark": {"type": "point", "filled": True, "size": 42, "tooltip": {"content": "data"}},
                 "encoding": {"x": x, "y": y, "color": tint, "shape": shape(group), "opacity": seen()},
             },
@@ -93,10 +93,10 @@ def small_multiples(group: Group, name: str) -> Drawing:
     y["axis"]["tickCount"] = 3
     x = x_threads(group)
     x["axis"]["title"] = None
-    mine = {"x": x, "color": bare(colour(group))}
+    own = {"x": x, "color": bare(colour(group))}
     behind = [{key: row[key] for key in ("lock", "label", "threads", "value")} for row in rows]
     layers: list[Spec] = [
-        {  # with data of its own, which is not divided among the panels
+        {  # its data are not divided among the panels
             "data": {"values": behind},
             "transform": [NOT_HIDDEN],
             "mark": {"type": "line", "style": "others"},
@@ -104,12 +104,12 @@ def small_multiples(group: Group, name: str) -> Drawing:
         },
         {
             "mark": {"type": "area", "opacity": 0.22},
-            "encoding": {**mine, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+            "encoding": {**own, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
         },
-        {"mark": {"type": "line"}, "encoding": {**mine, "y": y, "strokeDash": bare(dash(group))}},
+        {"mark": {"type": "line"}, "encoding": {**own, "y": y, "strokeDash": bare(dash(group))}},
         {
             "mark": {"type": "point", "filled": True, "size": 30, "opacity": 1},
-            "encoding": {**mine, "y": y, "tooltip": tooltip()},
+            "encoding": {**own, "y": y, "tooltip": tooltip()},
         },
     ]
     names = list(dict.fromkeys(row["lock"] for row in rows))
@@ -183,7 +183,7 @@ def over_slots(group: Group) -> Drawing:
         slug(group.slug, "slots"),
         "Collisions in small waiting arrays",
         f"Throughput over the number of slots in the waiting array, for {', '.join(locks)}.",
-        "Episodes a second. With fewer slots, more of the waiters meet in one."
+        "Episodes per second. With fewer slots, more waiters share one."
         + (f" Lines: {', '.join(f'{line} is {way}' for line, way in kinds)}." if len(group.waiting) > 1 else ""),
         {**panels(rows, "panel", titles, layers, height=200), "columns": 2},
         "whole",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pieces of HTML: text that is safe, tables, lists."""
+"""Pieces of HTML: escaped text, tables, lists."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rich(text: str) -> str:
 
 
 def swatch(look: Look) -> str:
-    """Return a piece of the lock's line with its symbol, in the colours of both themes."""
+    """Return a sample of the lock's line and symbol, in the colours of both themes."""
     dash = " ".join(f"{length:g}" for length in look.dash) if look.dash[1:] != (0,) else "none"
     symbol = SYMBOLS.get(look.shape) or f'<path transform="scale(3.4)" d="{look.shape}"/>'
     return (
@@ -39,7 +39,7 @@ def swatch(look: Look) -> str:
 
 
 def classes(*names: str) -> str:
-    """Return the attribute, or nothing."""
+    """Return a class attribute; nothing without names."""
     chosen = " ".join(filter(None, names))
     return f' class="{chosen}"' if chosen else ""
 
@@ -52,9 +52,9 @@ def table(
     kind: str = "",
     marks: Sequence[str] = (),
 ) -> str:
-    """Return a table of cells that are HTML, each row with its mark; the first cell of a row is its head.
+    """Return a table whose cells are HTML, and whose rows have these marks as classes. The first cell heads its row.
 
-    Kinds: `stack` for rows that become blocks on a phone, with `lines` each cell a line; `tight` for many short cells.
+    Kinds: with `stack`, rows become blocks on a phone, and with `lines`, each cell a line; `tight` is for short cells.
     """
     right = set(numbers)
 
@@ -83,7 +83,7 @@ def facts(pairs: Mapping[str, object]) -> str:
 
 
 def more(summary: str, inside: str, identity: str = "") -> str:
-    """Return what is shown on demand."""
+    """Return a part that the reader can unfold."""
     name = f' id="{identity}"' if identity else ""
     return f'<details class="more"{name}><summary>{escape(summary)}</summary>{inside}</details>'
 

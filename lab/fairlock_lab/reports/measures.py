@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured: how it is called, written and drawn."""
+"""The measures as the page shows them: their titles, number formats and scales."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1, ""), (1e-3, "m"), (1e-6, "µ
 
 
 def si(value: float, digits: int = 3) -> str:
-    """Return a number as people write it: 12.3M, 456k, 0."""
+    """Return a number with an SI prefix: 12.3M, 456k, 0."""
     if not value:
         return "0"
     scale, prefix = next(((s, p) for s, p in PREFIXES if abs(value) >= s), PREFIXES[-1])
@@ -35,7 +35,7 @@ class Measure:
     title: str
     axis: str
     written: Literal["si", "share", "seconds", "ns", "plain"]
-    scale: Literal["paper", "share", "log", "zero"]  # paper: as the workload's figure has it
+    scale: Literal["paper", "share", "log", "zero"]  # paper: like the figure in the paper
 
     @property
     def better(self) -> Literal["more", "less", ""]:
@@ -43,7 +43,7 @@ class Measure:
 
     @property
     def tick(self) -> str:
-        """How numbers are written at an axis, for d3-format."""
+        """The number format of an axis, for d3-format."""
         return "~s" if self.written == "si" else "~g"
 
     def write(self, value: float) -> str:
@@ -61,32 +61,38 @@ class Measure:
 
 
 MEASURES = {
-    one.name: one
-    for one in (
-        Measure("throughput", "Throughput", "episodes a second", "si", "paper"),
-        Measure("phases", "Phases", "phases a second", "si", "paper"),
+    measure.name: measure
+    for measure in (
+        Measure("throughput", "Throughput", "episodes per second", "si", "paper"),
+        Measure("phases", "Phases", "phases per second", "si", "paper"),
         Measure("ns", "Uncontended", "nanoseconds for an acquire and its release", "ns", "zero"),
         Measure("fairness", "Fairness", "slowest thread / fastest", "share", "share"),
-        Measure("jain", "Jain's index", "1: all threads got the same", "share", "share"),
+        Measure("jain", "Jain's index", "1: all threads got equal turns", "share", "share"),
         Measure("longest_wait", "Longest wait", "longest wait of any thread", "seconds", "log"),
         Measure("processors", "Processors", "processors kept busy", "plain", "zero"),
         Measure("handover.p50", "Hand-over, median", "from release to the next entry", "ns", "log"),
         Measure("handover.p99", "Hand-over, 99th percentile", "from release to the next entry", "ns", "log"),
         Measure("migrations", "Migrations", "hand-overs to another thread, per episode", "share", "share"),
-        Measure("mutexes_per_episode", "Mutexes", "mutexes that an episode takes", "plain", "zero"),
+        Measure("mutexes_per_episode", "Mutexes", "mutexes that an episode acquires", "plain", "zero"),
         Measure("perf.cycles", "Cycles", "processor cycles per episode", "plain", "paper"),
         Measure("perf.instructions", "Instructions", "instructions per episode", "plain", "paper"),
         Measure("perf.cache_misses", "Cache misses", "cache misses per episode", "plain", "zero"),
-        Measure("score", "Score", "the program's own figure, more is better", "si", "zero"),
-        Measure("cost", "Cost", "the program's own figure, less is better", "si", "zero"),
+        Measure("score", "Score", "the figure that the program prints, more is better", "si", "zero"),
+        Measure("cost", "Cost", "the figure that the program prints, less is better", "si", "zero"),
         Measure("wall", "Wall time", "from the start of the program to its end", "seconds", "zero"),
         Measure("user", "User time", "processor time in the program", "seconds", "zero"),
         Measure("system", "System time", "processor time in the kernel", "seconds", "zero"),
         Measure("max_rss", "Memory", "bytes in use, at most", "si", "zero"),
-        Measure("voluntary_switches", "Voluntary switches", "context switches of threads that wait", "si", "zero"),
-        Measure("involuntary_switches", "Involuntary switches", "context switches for others", "si", "zero"),
+        Measure("voluntary_switches", "Voluntary switches", "context switches because a thread waited", "si", "zero"),
+        Measure(
+            "involuntary_switches",
+            "Involuntary switches",
+            "context switches because another thread was due",
+            "si",
+            "zero",
+        ),
     )
 }
 
-# What a group is judged by, unless its workload says something else: the first of these that it has.
+# The measure that judges a group, unless its workload names another: the first of these that it has.
 LEADING = ("phases", "throughput", "ns", "score", "cost", "wall")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far a ratio of measurements can be trusted: intervals by resampling the runs.
 
-Few runs say little of their own noise: three that agree by chance would look certain. So an interval is never narrower
-than the noise that is typical of the points beside it, and one run has no interval at all.
+Few runs reveal little about their noise: three that agree by chance would look certain. So an interval is never
+narrower than the typical noise of the neighbouring points, and a single run has no interval.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 RESAMPLES = 499
-SEED = 20190826  # any: the same files give the same page
-FEWEST_RUNS = 3  # with less, nothing is said of chance
+SEED = 20190826  # constant, so that the same files give the same page
+FEWEST_RUNS = 3  # fewer runs have no interval
 NORMAL = statistics.NormalDist()
-WIDTH = 2.5  # standard errors to each side, for the typical noise: about 95 % for a median of few
+WIDTH = 2.5  # standard errors to each side, for the typical noise: about 95 % for a median of few values
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A value, and where it lies in 95 of 100 repetitions of the measurement."""
+    """A value, and the interval that holds it in 95 of 100 repetitions of the measurement."""
 
     value: float
     low: float
     high: float
-    runs: int  # of the side that has fewer
+    runs: int  # of the side with fewer runs
 
     @property
     def known(self) -> bool:
-        """Whether there were enough runs to speak of an interval."""
+        """Whether there were enough runs for an interval."""
         return self.runs >= FEWEST_RUNS
 
     def above(self, bound: float) -> bool:
@@ -41,7 +41,7 @@ class Interval:
         return self.known and self.high < bound
 
     def among(self, many: int, *, logarithmic: bool) -> Interval:
-        """Return it so wide that so many intervals all hold, 95 times of 100: among many, some differ by chance."""
+        """Return the interval, widened so that ``many`` such intervals all hold 95 times in 100."""
         factor = NORMAL.inv_cdf(1 - 0.025 / max(many, 1)) / NORMAL.inv_cdf(0.975)
         if logarithmic:
             low, high = (self.value * (end / self.value) ** factor for end in (self.low, self.high))
@@ -55,8 +55,8 @@ def deviation(values: Sequence[float]) -> float | None:
 
 
 def typical(deviations: Iterable[float | None]) -> float:
-    """Return the noise that half of the points exceed."""
-    known = [one for one in deviations if one is not None]
+    """Return the median noise of the points."""
+    known = [deviation for deviation in deviations if deviation is not None]
     return statistics.median(known) if known else 0.0
 
 
@@ -65,37 +65,37 @@ def logs(values: Iterable[float]) -> list[float]:
 
 
 def ratio(new: Sequence[float], old: Sequence[float], noise: float = 0.0) -> Interval | None:
-    """Return how many times as much the one has as the other; `noise`: the typical deviation of the logarithms."""
+    """Return new / old. ``noise`` is the typical deviation of the logarithms."""
     over, under = logs(new), logs(old)
     if not over or not under:
         return None
-    found = _interval(_minus, [over, under], noise * math.sqrt(1 / len(over) + 1 / len(under)))
-    return Interval(math.exp(found.value), math.exp(found.low), math.exp(found.high), found.runs)
+    logarithm = _interval(_minus, [over, under], noise * math.sqrt(1 / len(over) + 1 / len(under)))
+    return Interval(math.exp(logarithm.value), math.exp(logarithm.low), math.exp(logarithm.high), logarithm.runs)
 
 
 def difference(new: Sequence[float], old: Sequence[float], noise: float = 0.0) -> Interval | None:
-    """Return how much more the one has than the other; `noise`: the typical deviation."""
+    """Return new - old. ``noise`` is the typical deviation."""
     if not new or not old:
         return None
     return _interval(_minus, [new, old], noise * math.sqrt(1 / len(new) + 1 / len(old)))
 
 
-def ratio_in_runs(mine: Mapping[int, float], theirs: Mapping[int, float], noise: float = 0.0) -> Interval | None:
-    """Return the same for two that took turns: each run gives a ratio, and what slows a whole run down cancels out."""
-    found = log_ratios(mine, theirs)
-    if not found:
+def ratio_in_runs(subject: Mapping[int, float], reference: Mapping[int, float], noise: float = 0.0) -> Interval | None:
+    """Return subject / reference for points of the same runs: a disturbance of a whole run cancels out in its ratio."""
+    ratios = log_ratios(subject, reference)
+    if not ratios:
         return None
-    inside = _interval(lambda medians: medians[0], [found], noise / math.sqrt(len(found)))
-    return Interval(math.exp(inside.value), math.exp(inside.low), math.exp(inside.high), inside.runs)
+    interval = _interval(lambda medians: medians[0], [ratios], noise / math.sqrt(len(ratios)))
+    return Interval(math.exp(interval.value), math.exp(interval.low), math.exp(interval.high), interval.runs)
 
 
-def log_ratios(mine: Mapping[int, float], theirs: Mapping[int, float]) -> list[float]:
-    pairs = [(mine[run], theirs[run]) for run in sorted(mine) if run in theirs]
+def log_ratios(subject: Mapping[int, float], reference: Mapping[int, float]) -> list[float]:
+    pairs = [(subject[run], reference[run]) for run in sorted(subject) if run in reference]
     return [math.log(a / b) for a, b in pairs if a > 0 and b > 0]
 
 
 def median(values: Sequence[float]) -> float:
-    """Return what statistics.median does, in a third of the time."""
+    """Return the median, in a third of the time of statistics.median."""
     ordered = sorted(values)
     half = len(ordered) // 2
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
@@ -109,11 +109,11 @@ def _interval(of: Callable[[Sequence[float]], float], sides: Sequence[Sequence[f
     value = of([median(side) for side in sides])
     dice = random.Random(SEED)
 
-    def again() -> float:
-        # One less than there are: with few runs, as many would come out too narrow.
+    def resample() -> float:
+        # One run fewer than there are: with few runs, full resamples make an interval too narrow.
         return of([median(dice.choices(side, k=max(len(side) - 1, 1))) for side in sides])
 
-    found = sorted(again() for _ in range(RESAMPLES))
+    values = sorted(resample() for _ in range(RESAMPLES))
     cut = round(0.025 * RESAMPLES)
-    low, high = min(found[cut], value - WIDTH * error), max(found[-1 - cut], value + WIDTH * error)
+    low, high = min(values[cut], value - WIDTH * error), max(values[-1 - cut], value + WIDTH * error)
     return Interval(value, low, high, min(len(side) for side in sides))

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 "use strict";
-// The figures: drawn with the colours of the reader's theme, as wide as their place, without the locks that are switched off.
+// Draw the figures: in the colours of the reader's theme, as wide as their elements, without the locks that are hidden.
 
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const hidden = new Set();
-  const drawn = new Map(); // place -> what vegaEmbed returned
-  const AXIS = 56, GAP = 18; // pixels, of small figures side by side
+  const drawn = new Map(); // element -> the result of vegaEmbed
+  const AXIS = 56, GAP = 18; // pixels, for small figures side by side
 
   const swap = (text, colours) => text.replace(/#[0-9a-f]{6}\b/g, (colour) => colours[colour] ?? colour);
 
   function specification(name, width, excess = 0) {
-    // The buttons at the top are the key of all figures; the widest have one of their own beside them.
+    // The buttons at the top are the key of all figures. Wide figures have a legend too.
     const keyed = width > 600 && !data.figures[name].facet;
     const plain = JSON.stringify(data.figures[name], (key, value) => (key === "legend" && !keyed ? null : value));
     const spec = JSON.parse(dark.matches ? swap(plain, data.dark) : plain);
     if (spec.facet) {
-      // The names of rows, if there are any, stand beside the first column only.
+      // Only the first column shows the names of rows.
       const names = spec.spec.height.step ? 130 : AXIS;
       const panels = new Set(spec.data.values.map((row) => row[spec.facet.field])).size;
       const narrowest = spec.spec.height > 150 ? 240 : width < 500 ? 112 : 168;
@@ -37,7 +37,7 @@
     let result = await embed(place, name, spec);
     const excess = place.querySelector("svg").width.baseVal.value - place.clientWidth;
     if (spec.facet && excess > 0) {
-      // The axis was wider than thought.
+      // The axis was wider than expected.
       result.finalize();
       result = await embed(place, name, specification(name, place.clientWidth, excess));
     }
@@ -50,17 +50,18 @@
     vegaEmbed(place, spec, {
       config: { ...(dark.matches ? data.configs.dark : data.configs.light), background: null },
       renderer: "svg",
-      logLevel: 1, // errors: that a figure is empty when all its locks are off is none
+      logLevel: 1, // errors only: a figure without visible locks causes warnings
       actions: { export: true, source: false, compiled: false, editor: false },
       downloadFileName: name,
       tooltip: { theme: dark.matches ? "dark" : "light", formatTooltip: tip },
     });
 
-  // A figure says what its tooltip has, or gives the whole row.
+  // A row with a label gets a short tooltip. Other rows are already chosen by their figure.
   function tip(value, clean) {
     const { label, threads, median, quartiles, runs } = value;
     const rows = label === undefined ? value : { lock: label, threads, median, quartiles, runs };
-    const line = ([key, one]) => `<tr><td class="key">${clean(key)}</td><td class="value">${clean(String(one))}</td></tr>`;
+    const line = ([key, text]) =>
+      `<tr><td class="key">${clean(key)}</td><td class="value">${clean(String(text))}</td></tr>`;
     return `<table><tbody>${Object.entries(rows).map(line).join("")}</tbody></table>`;
   }
 
@@ -68,17 +69,17 @@
 
   let pass = 0;
   async function drawAll(which = () => true) {
-    const mine = ++pass;
+    const current = ++pass;
     delete document.documentElement.dataset.ready;
     for (const place of places().filter(which)) {
       await draw(place);
-      await new Promise((done) => setTimeout(done)); // the page stays usable meanwhile
-      if (mine !== pass) return; // the theme or the width changed again
+      await new Promise((done) => setTimeout(done)); // let the page respond
+      if (current !== pass) return; // the theme or the width changed again
     }
     document.documentElement.dataset.ready = "yes";
   }
 
-  // --- switching locks ---
+  // --- hiding locks ---
 
   const chips = [...document.querySelectorAll(".chips button[data-lock]")];
 
@@ -108,18 +109,19 @@
     apply();
   });
 
-  // A click on a figure's own key does the same as the button.
+  // A click on a legend does the same as the button of the lock.
   document.addEventListener("click", (event) => {
     const entry = event.target.closest?.(".role-legend-label text, .role-legend-symbol path");
     const place = entry?.closest(".plot");
     if (!place) return;
-    const row = [...entry.closest(".role-legend").querySelectorAll(`.${entry.parentNode.classList[1]} > *`)].indexOf(entry);
-    const label = entry.closest(".role-legend").querySelectorAll(".role-legend-label text")[row].textContent;
-    const lock = data.figures[place.dataset.figure].data.values.find((one) => one.label === label)?.lock;
+    const legend = entry.closest(".role-legend");
+    const row = [...legend.querySelectorAll(`.${entry.parentNode.classList[1]} > *`)].indexOf(entry);
+    const label = legend.querySelectorAll(".role-legend-label text")[row].textContent;
+    const lock = data.figures[place.dataset.figure].data.values.find((value) => value.label === label)?.lock;
     chips.find((chip) => chip.dataset.lock === lock)?.click();
   });
 
-  // --- all samples, built only for those who ask ---
+  // --- the table of samples, built when a reader unfolds it ---
 
   document.getElementById("samples")?.addEventListener(
     "toggle",
@@ -138,11 +140,12 @@
 
   dark.addEventListener("change", () => drawAll());
 
-  let waiting;
+  let timer;
   addEventListener("resize", () => {
-    clearTimeout(waiting);
-    const narrower = (place) => Math.abs(place.clientWidth - place.dataset.width) > 8 && data.figures[place.dataset.figure].facet;
-    waiting = setTimeout(() => places().some(narrower) && drawAll(narrower), 250);
+    clearTimeout(timer);
+    const resized = (place) =>
+      Math.abs(place.clientWidth - place.dataset.width) > 8 && data.figures[place.dataset.figure].facet;
+    timer = setTimeout(() => places().some(resized) && drawAll(resized), 250);
   });
 
   document.addEventListener(
@@ -151,7 +154,7 @@
     true,
   );
 
-  // Paper is white: what is drawn for a dark page gets the light colours while it is printed.
+  // Paper is white: figures on a dark page get the light colours while the page is printed.
   const recolour = (colours) => {
     for (const mark of document.querySelectorAll(".plot svg [fill], .plot svg [stroke]")) {
       for (const name of ["fill", "stroke"]) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page: one file with everything in it, which asks the network for nothing."""
+"""The page: one complete file, which loads nothing from the network."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fairlock_lab.reports.sections import (
 )
 from fairlock_lab.reports.words import counted, listed
 
-# Nothing may be fetched, whatever is in the figures. Vega compiles its expressions, hence unsafe-eval.
+# The browser may load nothing, whatever the figures contain. Vega compiles its expressions, hence unsafe-eval.
 POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 
 Sheets = Sequence[tuple[Group, Sequence[Drawing]]]
@@ -45,7 +45,7 @@ def page(
         **{group.slug: (group.title, group_section(group, drawings)) for group, drawings in sheets if drawings},
         "claims": ("The papers' claims", claims_section(measured)),
         "properties": ("Properties", properties_section(groups)),
-        "machine": ("Machine", "".join(machine_section(one, several=len(sources) > 1) for one in sources)),
+        "machine": ("Machine", "".join(machine_section(source, several=len(sources) > 1) for source in sources)),
         "all-samples": ("Samples", samples_section(groups)),
     }
     links = "".join(
@@ -74,7 +74,7 @@ def page(
 {top(sources, links)}
 <main>
 {body}
-<footer>Made by fairlock {__version__} with Vega-Lite. This page is complete in itself and works offline.</footer>
+<footer>Made by fairlock {__version__} with Vega-Lite. This page is complete and works offline.</footer>
 </main>
 <noscript><style>.plot {{ display: none }}</style></noscript>
 <script type="application/json" id="data">{embedded(payload(groups, figures))}</script>
@@ -102,7 +102,7 @@ def payload(groups: Sequence[Group], drawings: Sequence[Drawing]) -> dict[str, A
 
 
 def embedded(value: object) -> str:
-    """Return JSON that no browser takes for the end of the script."""
+    """Return JSON that cannot end the script element around it."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
 
@@ -132,11 +132,11 @@ def top(sources: Sequence[Source], links: str) -> str:
 
 
 def chips(groups: Sequence[Group]) -> str:
-    """Return the key of all figures: one button for each lock, which switches its lines off and on."""
+    """Return the key of all figures: a button for each lock, which hides and shows its lines."""
     buttons = []
     for lock in locks_of(groups):
         look = style.look(lock)
-        hint = f"{look.family}; double-click: only this one"
+        hint = f"{look.family}; double-click: show only this lock"
         buttons.append(
             f'<button type="button" data-lock="{escape(lock)}" aria-pressed="true" title="{escape(hint)}">'
             f"{swatch(look)}{escape(lock)}</button>"

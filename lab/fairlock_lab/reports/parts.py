@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the figures are made of: rows of data, scales, axes, colours, tooltips.
+"""The parts of figures: rows of data, scales, axes, colours, tooltips.
 
-A specification has no colours but those of the locks, and no font: `style` has the rest, so that the page can turn it
-dark. Each has a parameter `hidden`, the locks that the reader has switched off.
+A specification has only the colours of the locks, and no font: `style` has the rest, so that the page can switch to
+dark colours. Its parameter `hidden` holds the locks that the reader has switched off.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fairlock_lab.benchmarks.figures import Figure
-from fairlock_lab.benchmarks.workloads import NO_LOCK
+from fairlock_lab.benchmarks.lock_sets import NO_LOCK
 from fairlock_lab.reports.data import Group, lock_of
 from fairlock_lab.reports.measures import MEASURES, Measure
 from fairlock_lab.reports.style import DASHED, DASHES, HOLLOW, SHAPES, SOLID, Spec, look
 from fairlock_lab.reports.words import threads as threads_of
 
-SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name, which nobody opens
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"  # a name; no program opens it
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Drawing:
-    name: str  # of its files, and of its place in the page
+    name: str  # of its files, and of its element in the page
     title: str
-    alt: str  # what it shows, for those who cannot see it
+    alt: str  # a description for readers who cannot see it
     caption: str
     spec: Spec
     place: Literal["main", "side", "half", "whole"] = "half"
-    folded: bool = False  # shown only to those who ask
-    tall: int | None = None  # as a file, if not as in the page
+    folded: bool = False  # the page shows it on demand
+    tall: int | None = None  # the height of the file, if it differs from the page
 
 
 # --- data ---
@@ -40,13 +40,13 @@ class Drawing:
 
 def rows_of(group: Group, name: str) -> list[Row]:
     """Return the median and the quartiles of each point that has the measure."""
-    found = []
+    rows = []
     for i, point in group.points.items():
         figure = group.figure(i, name)
         if figure is not None and math.isfinite(figure.median):
             where = {"lock": lock_of(point), "label": group.labels[i], "threads": point.threads}
-            found.append({**where, **numbers(figure, MEASURES[name])})
-    return found
+            rows.append({**where, **numbers(figure, MEASURES[name])})
+    return rows
 
 
 def numbers(figure: Figure, measure: Measure) -> Row:
@@ -63,7 +63,7 @@ def numbers(figure: Figure, measure: Measure) -> Row:
 
 
 def digits(value: float) -> float:
-    """Keep the page small: six digits are more than any measurement has."""
+    """Return the value with six digits, which keeps the page small: no measurement has more."""
     return float(f"{value:.6g}")
 
 
@@ -71,7 +71,7 @@ NOT_HIDDEN = {"filter": "indexof(hidden, datum.lock) < 0"}
 
 
 def plain(rows: list[Row], height: int) -> Spec:
-    """Return the frame of a figure that is as wide as its place."""
+    """Return the frame of a figure that is as wide as its element."""
     return {
         "$schema": SCHEMA,
         "width": "container",
@@ -83,7 +83,7 @@ def plain(rows: list[Row], height: int) -> Spec:
 
 
 def panels(rows: list[Row], field: str, names: Sequence[str], layers: list[Spec], height: int = 96) -> Spec:
-    """Return a small figure for each name; how many stand side by side is up to the page."""
+    """Return a small figure for each name. The page decides how many stand side by side."""
     return {
         "$schema": SCHEMA,
         "data": {"values": rows},
@@ -118,7 +118,7 @@ LOGARITHMIC = {("mutex", "capacitor"), ("semaphore", "semabench")}  # in their p
 
 
 def y_values(group: Group, measure: Measure, rows: Sequence[Row]) -> tuple[Spec, str]:
-    """Return the vertical channel, and why its scale is so where a reader may wonder."""
+    """Return the vertical channel, and an explanation of its scale if a reader may need one."""
     values = [row["value"] for row in rows]
     scale: Spec = {"zero": False, "padding": 8}
     why = "The vertical axis does not begin at 0, as in the papers."
@@ -151,10 +151,10 @@ LEADING_DIGIT = "round(datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-
 
 
 def axis(measure: Measure, on_log: Sequence[float] | None = None, **more: object) -> Spec:
-    """Return the axis of a measure; of a logarithmic one only the lines at 1, 2 and 5, or fewer, are drawn."""
+    """Return the axis of a measure. A logarithmic axis has grid lines only at 1, 2 and 5, or fewer."""
     text = TIME if measure.written in ("ns", "seconds") else f"format(datum.value, '{measure.tick}')"
-    found: Spec = {"title": None, "tickCount": 5, "labelExpr": text, **more}
-    return found if on_log is None else {**found, **few_lines(on_log, text)}
+    spec: Spec = {"title": None, "tickCount": 5, "labelExpr": text, **more}
+    return spec if on_log is None else {**spec, **few_lines(on_log, text)}
 
 
 def few_lines(values: Sequence[float], text: str) -> Spec:
@@ -165,7 +165,7 @@ def few_lines(values: Sequence[float], text: str) -> Spec:
 
 
 def region(group: Group, *, note: bool) -> list[Spec]:
-    """Return the shade behind the points with more threads than processors."""
+    """Return the shade behind the points that have more threads than processors."""
     cpus, high = group.source.cpus, group.threads[-1]
     if high <= cpus:
         return []
@@ -201,31 +201,31 @@ def colour(group: Group) -> Spec:
 
 
 def shape(group: Group) -> Spec:
-    """Return the lock's own; where several ways to wait or forms are drawn, these have other shapes too."""
+    """Return the shapes of the locks; if the figure has several policies or forms, the shapes show these."""
     forms = {point.form for point in group.series.values()} - {None}
-    found = []
+    shapes = []
     for point in group.series.values():
-        one = look(point.lock).shape
+        chosen = look(point.lock).shape
         if len(group.waiting) > 1 and point.waiting:
-            one = SHAPES[group.waiting.index(point.waiting) % len(SHAPES)]
+            chosen = SHAPES[group.waiting.index(point.waiting) % len(SHAPES)]
         elif len(forms) > 1 and point.form == "mutex":
-            one = HOLLOW.get(one, one)
-        found.append(one)
-    return by_label(group, found)
+            chosen = HOLLOW.get(chosen, chosen)
+        shapes.append(chosen)
+    return by_label(group, shapes)
 
 
 def dash(group: Group) -> Spec:
-    """Return how lines are drawn: one way for each way to wait, or for each form, where there are several."""
+    """Return the dashes of the lines: one kind for each waiting policy, or for each form, if there are several."""
     forms = {point.form for point in group.series.values()} - {None}
-    found = []
+    dashes = []
     for point in group.series.values():
         if len(group.waiting) > 1 and point.waiting:
-            found.append(DASHES[group.waiting.index(point.waiting) % len(DASHES)])
+            dashes.append(DASHES[group.waiting.index(point.waiting) % len(DASHES)])
         elif len(forms) > 1 and point.form:
-            found.append(DASHED if point.form == "mutex" else SOLID)
+            dashes.append(DASHED if point.form == "mutex" else SOLID)
         else:
-            found.append(look(point.lock).dash)
-    return by_label(group, [list(one) for one in found])
+            dashes.append(look(point.lock).dash)
+    return by_label(group, [list(dashed) for dashed in dashes])
 
 
 def bare(channel: Spec) -> Spec:
@@ -234,7 +234,7 @@ def bare(channel: Spec) -> Spec:
 
 
 def apart(channel: Spec) -> Spec:
-    """Return a channel that has no part in the key: Vega-Lite would put all with the same domain into one."""
+    """Return a channel without a legend: Vega-Lite would merge the legends of channels with the same domain."""
     scale = {name: values[::-1] for name, values in channel["scale"].items()}
     return {**channel, "scale": scale, "legend": None}
 

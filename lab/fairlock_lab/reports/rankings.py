@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bars: a measure at one number of threads, the best lock first; and what the harness's own loop costs."""
+"""Bar charts: a measure at one number of threads, with the best lock first; and the cost of the harness's loop."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ranking(group: Group, name: str) -> Drawing:
     scale: Spec = {"domain": [0, room * most], "nice": False}
     log = measure.scale in ("paper", "log") and min(values) > 0 and max(values) > 10 * min(values)
     mark: Spec = {"type": "bar", "height": 13, "opacity": 0.85, "cornerRadiusEnd": 2}
-    if log:  # where there is no 0, a length says nothing
+    if log:  # on an axis without 0, the length of a bar means nothing
         scale = {"type": "log", "nice": False, "padding": 14}
         mark = {"type": "point", "filled": True, "size": 64, "opacity": 1}
     y: Spec = {"field": "label", "type": "nominal", "sort": [row["label"] for row in rows], "axis": NAMES}
@@ -61,7 +61,7 @@ def ranking(group: Group, name: str) -> Drawing:
         slug(group.slug, name),
         measure.title,
         f"{measure.title} ({measure.axis}) of {len(rows)} locks, {where}. {best_words(rows, measure)}",
-        f"{sentence(measure.axis)} {sentence(where)} The best first, with lines from quartile to quartile.",
+        f"{sentence(measure.axis)} {sentence(where)} The best lock comes first; lines join the quartiles.",
         spec,
     )
 
@@ -71,29 +71,29 @@ def has_loops(group: Group) -> bool:
 
 
 def loops(group: Group) -> Drawing:
-    """Return the harness's loop against one written by hand."""
-    found: dict[str, dict[str, list[float]]] = {}
+    """Return the harness's loop against a handwritten one."""
+    loops: dict[str, dict[str, list[float]]] = {}
     for sample in group.samples():
         for row in sample.metrics.get("rows", ()):
-            both = found.setdefault(str(row["lock"]), {"harness": [], "by hand": []})
+            both = loops.setdefault(str(row["lock"]), {"harness": [], "handwritten": []})
             both["harness"].append(float(row["loop_ns"]))
-            both["by hand"].append(float(row["hand_ns"]))
+            both["handwritten"].append(float(row["hand_ns"]))
     rows: list[Row] = []
     words = []
-    for lock, both in found.items():
+    for lock, both in loops.items():
         figures = {loop: Figure.of(values) for loop, values in both.items()}
         for loop, figure in figures.items():
             rows.append({"lock": lock, "label": lock, "loop": loop, "threads": 1, **numbers(figure, MEASURES["ns"])})
-        words.append(f"{lock} {figures['harness'].median - figures['by hand'].median:+.1f} ns")
-    names = list(found)
+        words.append(f"{lock} {figures['harness'].median - figures['handwritten'].median:+.1f} ns")
+    names = list(loops)
     x: Spec = {"field": "value", "type": "quantitative", "axis": axis(MEASURES["ns"], grid=True, domain=False)}
     tint = {"domain": names, "range": [look(name).light for name in names]}
-    strength = {"domain": ["harness", "by hand"], "range": [0.9, 0.45]}
+    strength = {"domain": ["harness", "handwritten"], "range": [0.9, 0.45]}
     spec = {
         **plain(rows, 18 * len(rows)),
         "encoding": {
             "y": {"field": "label", "type": "nominal", "sort": names, "axis": NAMES},
-            "yOffset": {"field": "loop", "type": "nominal", "sort": ["harness", "by hand"]},
+            "yOffset": {"field": "loop", "type": "nominal", "sort": ["harness", "handwritten"]},
         },
         "layer": [
             {
@@ -115,7 +115,7 @@ def loops(group: Group) -> Drawing:
     return Drawing(
         slug(group.slug, "loops"),
         "What the harness costs",
-        f"Time per episode in the harness's loop and in one written by hand. {differences}",
-        f"Full: the harness's loop; pale: one written by hand for the same lock. {differences}",
+        f"Time per episode in the harness's loop and in a handwritten one. {differences}",
+        f"Full: the harness's loop; pale: a handwritten loop for the same lock. {differences}",
         spec,
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of the page that show what was measured."""
+"""The parts of the page that show the results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from fairlock_lab.benchmarks.compare_program import WORKLOAD as WHOLE_PROGRAM
 from fairlock_lab.benchmarks.figures import value_of
 from fairlock_lab.reports import compare
-from fairlock_lab.reports.advice import advice
+from fairlock_lab.reports.advice import NO_ADVICE, NOT_RELIABLE, advice
 from fairlock_lab.reports.data import Group, Source
 from fairlock_lab.reports.markup import classes, more, pill, rich, table
 from fairlock_lab.reports.measures import MEASURES
@@ -22,51 +22,48 @@ from fairlock_lab.reports.words import capital, counted, times
 # --- in short ---
 
 
-NOT_RELIABLE = "Do not rely on this: other work disturbed most of the samples. Measure again on an idle machine."
-
-
 def summary_section(sources: Sequence[Source], groups: Sequence[Group]) -> str:
-    found = list(advice(groups))
-    told = "".join(
-        f"<p{classes('aside' if one.kind != 'lock' else '')}>{rich(one.text)}"
-        f'<span class="quiet small where">Measured in {escape(one.where)}.</span></p>'
-        for one in found
+    pieces = list(advice(groups))
+    text = "".join(
+        f"<p{classes('aside' if piece.kind != 'lock' else '')}>{rich(piece.text)}"
+        f'<span class="quiet small where">Measured in {escape(piece.where)}.</span></p>'
+        for piece in pieces
     )
-    if any(one.disturbed for one in found):
-        told = f'<p class="warning">{NOT_RELIABLE}</p>{told}'
-    if not found:
-        told = "<p>Nothing here says which lock to use: no two locks contended for turns.</p>"
+    if any(piece.disturbed for piece in pieces):
+        text = f'<p class="warning">{NOT_RELIABLE}</p>{text}'
+    if not pieces:
+        text = f"<p>{NO_ADVICE}</p>"
     items = "".join(
         f"<li{classes('warning' if note.warning else '')}><b>{escape(note.lead)}</b> {rich(note.text)}</li>"
         for note in notes(sources, groups)
     )
     return f"""<div class="card">
 <h2>Which lock should I use here?</h2>
-<div class="advice">{told}</div>
+<div class="advice">{text}</div>
 {winners(wins(groups))}
 <ul class="notes">{items}</ul>
 </div>"""
 
 
-def winners(found: Sequence[Win]) -> str:
-    """Return who won where: alone, with the most threads that have a processor each, and with the most of all."""
+def winners(wins: Sequence[Win]) -> str:
+    """Return the winners: with one thread, with most threads that have a processor each, and with most threads."""
     rows: dict[tuple[str, str], list[Win]] = {}
-    for win in found:
+    for win in wins:
         rows.setdefault((win.group.slug, win.kind), []).append(win)
     lines = []
-    for (slug, kind), mine in rows.items():
-        group = mine[0].group
+    for (slug, kind), row in rows.items():
+        group = row[0].group
         regimes: dict[int, Win] = {}
-        for win in mine:
+        for win in row:
             regimes[3 if win.threads == 0 else 0 if win.threads == 1 else 2 if win.crowded else 1] = win
-        of = f"<small>{escape(kind)}</small>" if len(group.kinds) > 1 else ""
+        suffix = f"<small>{escape(kind)}</small>" if len(group.kinds) > 1 else ""
         cells = [winner(regimes[i]) if i in regimes else "" for i in range(4)]
-        lines.append([f'<a href="#{slug}">{escape(group.title)}</a>{of}', *cells])
-    heads = ["who won where", "alone", "a CPU for each thread", "more threads than CPUs", "with its own threads"]
+        lines.append([f'<a href="#{slug}">{escape(group.title)}</a>{suffix}', *cells])
+    heads = ["winners", "one thread", "a CPU for each thread", "more threads than CPUs", "with its own threads"]
     used = [i for i in range(len(heads)) if any(line[i] for line in lines)]
     if not used:
         return ""
-    text = "In brackets: where a ratio lies 95 times of 100, from ratios within the same run."
+    text = "In brackets: the 95 % interval of the ratio, from the ratios within each run."
     rows_used = [[line[i] for i in used] for line in lines]
     return f'{table([heads[i] for i in used], rows_used, kind="stack")}<p class="small quiet">{text}</p>'
 
@@ -103,12 +100,12 @@ def lede(group: Group) -> Iterator[str]:
     words += [f"{name}: {value}" for name, value in group.options.items()]
     if group.workload != WHOLE_PROGRAM:
         seconds = sorted({point.seconds for point in group.points.values()})
-        words.append(f"windows of {' and '.join(f'{one:g}' for one in seconds)} s")
+        words.append(f"windows of {' and '.join(f'{window:g}' for window in seconds)} s")
     yield f'<p class="quiet small">{escape(capital("; ".join(words)))}.</p>'
 
 
 def figures(drawings: Sequence[Drawing]) -> str:
-    """Return the figures in their places; what would stand alone in a row gets all of it."""
+    """Return the figures in their places. A figure that would stand alone in its row takes the whole row."""
     places = [str(drawing.place) for drawing in drawings]
     if "side" not in places:
         places = ["whole" if place == "main" else place for place in places]
@@ -128,14 +125,15 @@ def figure(drawing: Drawing, place: str) -> str:
 
 
 def numbers(group: Group) -> str:
-    """Return the medians and quartiles of a group, for those who want to read them."""
+    """Return a table of the medians and quartiles of a group."""
     measures = [name for name in MEASURES if group.has(name)]
     rows = []
     for i, point in group.points.items():
         cells = []
         for name in measures:
-            one, write = group.figure(i, name), MEASURES[name].write
-            cells.append(f"{write(one.median)}<small>{write(one.low)} to {write(one.high)}</small>" if one else "")
+            median, write = group.figure(i, name), MEASURES[name].write
+            quartiles = f"{write(median.low)} to {write(median.high)}" if median else ""
+            cells.append(f"{write(median.median)}<small>{quartiles}</small>" if median else "")
         rows.append(
             [escape(group.labels[i]), str(point.threads or ""), *cells, str(len(group.source.table.samples(i)))]
         )
@@ -152,27 +150,31 @@ def comparison_section(comparison: compare.Comparison, drawings: Sequence[Drawin
     old, new = escape(comparison.old.path.name), escape(comparison.new.path.name)
     changed = [change for change in comparison.changes if change.verdict in PILLS]
     changed.sort(key=lambda change: not change.regression)
-    others = [f'<li class="warning"><b>Different:</b> {escape(one)}</li>' for one in comparison.differences]
+    shown = [drawing for drawing in drawings if not drawing.folded]
+    folded = [drawing for drawing in drawings if drawing.folded]
+    others = [
+        f'<li class="warning"><b>Different:</b> {escape(difference)}</li>' for difference in comparison.differences
+    ]
     if comparison.only:
         names = f"{counted(len(comparison.only), 'point')}, such as {comparison.only[0]}"
         others.append(f"<li><b>Not compared:</b> {escape(names)}.</li>")
     rule = (
-        f"A verdict needs at least {FEWEST_RUNS} runs in each file, and a difference that chance does not explain: not "
-        "among so many comparisons, and not with the noise that is typical of these files."
+        f"A verdict needs at least {FEWEST_RUNS} runs in each file, and a difference that chance does not explain, "
+        "given the number of comparisons and the typical noise of these files."
     )
     return f"""<div class="card">
 <h2>{new} against {old}</h2>
 <div class="advice"><p>{escape(comparison.words)}</p></div>
-<p class="quiet small">{rule} The other figures of this page are those of {new}.</p>
+<p class="quiet small">{rule} The other figures on this page are those of {new}.</p>
 <ul class="notes">{"".join(others)}</ul>
 {changes_table(changed) if changed else ""}
-{figures([one for one in drawings if not one.folded])}
-{more("All comparisons", figures([one for one in drawings if one.folded]) + changes_table(comparison.changes))}
+{figures(shown)}
+{more("All comparisons", figures(folded) + changes_table(comparison.changes))}
 </div>"""
 
 
 def changes_table(changes: Sequence[compare.Change]) -> str:
-    heads = ["where", "lock", "measure", "old", "new", "change", "95 of 100 times between", "verdict"]
+    heads = ["where", "lock", "measure", "old", "new", "change", "95 % interval", "verdict"]
     rows = []
     for change in changes:
         verdict, *cells = compare.cells(change)
@@ -197,13 +199,13 @@ def sample_rows(groups: Sequence[Group]) -> Iterator[list[Any]]:
     for group in groups:
         for i in group.numbers:
             for sample in group.source.table.samples(i):
-                found = [value_of(sample.metrics, name) for name in measures]
+                values = [value_of(sample.metrics, name) for name in measures]
                 where = [group.title, group.labels[i], group.points[i].threads, sample.run, sample.seed, sample.at]
-                yield [*where, *(None if value is None else digits(value) for value in found)]
+                yield [*where, *(None if value is None else digits(value) for value in values)]
 
 
 def samples_section(groups: Sequence[Group]) -> str:
-    """Return the table without its rows: the page's script adds them for whoever opens it."""
+    """Return the table without its rows: page.js adds them when a reader unfolds it."""
     names = [name.replace("_", " ") for name in sample_measures(groups)]
     heads = ["where", "lock", "threads", "run", "seed", "at, s", *names]
     inside = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)

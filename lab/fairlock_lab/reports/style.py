@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the figures look: a hue for each family of locks, told apart without colour too by shape and dash.
+"""How the figures look: a hue for each family of locks, with shapes and dashes that work without colour.
 
-The hues are those of Okabe and Ito, which people who do not see all colours can distinguish, darkened where they would
-be too pale on white. A lock has the same colour in every report, whatever else was measured.
+The hues are those of Okabe and Ito, which colour-blind readers can distinguish, darkened where they would be too pale
+on white. A lock has the same colour in every report.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import zlib
 from dataclasses import dataclass
 from typing import Any
 
-from fairlock_lab.benchmarks.workloads import PEERS
+from fairlock_lab.benchmarks.lock_sets import PEERS
 
 Spec = dict[str, Any]
 Dash = tuple[float, ...]
@@ -22,7 +22,7 @@ Dash = tuple[float, ...]
 class Family:
     title: str
     members: tuple[str, ...]
-    light: tuple[str, ...]  # on white, the first for the first member
+    light: tuple[str, ...]  # the colours of the members on white
     dark: tuple[str, ...]  # the same on black
 
 
@@ -38,7 +38,7 @@ class Look:
 SYSTEM = "the system's"
 LIBRARIES = "other libraries'"
 
-# No colour stands twice in `light`: the page finds the dark one by it.
+# Each colour in `light` is unique, because the page uses it to look up the dark one.
 FAMILIES = (
     Family(
         "fair",
@@ -100,7 +100,7 @@ FAMILIES = (
 OTHER = FAMILIES[-1]
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
-# The same with a hole, for what is only a form of another lock: an outline, and a smaller one the other way round.
+# The same shapes with a hole, for variations of a lock: an outline, and a smaller one in the opposite direction.
 HOLLOW = {
     "circle": "M1,0A1,1,0,1,1,-1,0A1,1,0,1,1,1,0ZM.5,0A.5,.5,0,1,0,-.5,0A.5,.5,0,1,0,.5,0Z",
     "square": "M-.9,-.9H.9V.9H-.9ZM-.45,-.45V.45H.45V-.45Z",
@@ -114,9 +114,9 @@ DASHED: Dash = (5, 3)
 DOTTED: Dash = (1.5, 2.5)
 LONG: Dash = (10, 3)
 MIXED: Dash = (8, 3, 2, 3)
-DASHES = (SOLID, DASHED, DOTTED, LONG, MIXED)  # for the ways to wait, where one figure has several
+DASHES = (SOLID, DASHED, DOTTED, LONG, MIXED)  # for the waiting policies, if a figure has several
 
-# What is put before or behind a lock's name, and how its line is drawn then.
+# Prefixes and suffixes of a lock's name, the lock that it is drawn like, and its dash.
 VARIATIONS = (
     (re.compile(r"ck-(.+)"), "{}", DASHED),
     (re.compile(r"semaphore-around-(.+)"), "capacitor-{}", DOTTED),
@@ -126,11 +126,11 @@ VARIATIONS = (
 
 
 def look(lock: str) -> Look:
-    """Return how this lock is drawn, in every figure."""
+    """Return how every figure draws this lock."""
     for pattern, base, dash in VARIATIONS:
-        if found := pattern.fullmatch(lock):
-            one = look(base.format(found[1]))
-            return Look(one.light, one.dark, HOLLOW.get(one.shape, one.shape), dash, one.family)
+        if match := pattern.fullmatch(lock):
+            plain = look(base.format(match[1]))
+            return Look(plain.light, plain.dark, HOLLOW.get(plain.shape, plain.shape), dash, plain.family)
     for family in FAMILIES:
         if lock in family.members:
             return _member(family, family.members.index(lock), DASHED if family.title in (SYSTEM, LIBRARIES) else SOLID)
@@ -149,10 +149,10 @@ def _member(family: Family, number: int, dash: Dash) -> Look:
 
 
 def rank(lock: str) -> tuple[int, int, str]:
-    """Return where this lock stands in lists: by family, as above."""
-    mine = look(lock)
-    family = _family(mine.family)
-    return FAMILIES.index(family), family.light.index(mine.light), lock
+    """Return the sort key of a lock: by family, in the order above."""
+    chosen = look(lock)
+    family = _family(chosen.family)
+    return FAMILIES.index(family), family.light.index(chosen.light), lock
 
 
 def dark_colours() -> dict[str, str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the page says in words: who won where, and how far the measurement can be trusted."""
+"""What the page says in words: which lock won where, and how far the measurement can be trusted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fairlock_lab.benchmarks.figures import MOST_OTHER_WORK, calm, value_of
-from fairlock_lab.reports.contest import Contest, contest, reference
+from fairlock_lab.reports.contest import Contest, contest, usual_lock
 from fairlock_lab.reports.data import Group, Source
 from fairlock_lab.reports.measures import MEASURES
 from fairlock_lab.reports.noise import Interval
@@ -22,7 +22,7 @@ class Note:
     warning: bool = False
 
 
-# --- who won where ---
+# --- winners ---
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,18 @@ class Win:
     threads: int
     kind: str
     contest: Contest
-    against: tuple[str, Interval] | None  # the usual choice, and how many times better the best is
+    against: tuple[str, Interval] | None  # the usual lock, and how many times better the best one is
 
     @property
     def words(self) -> str:
-        one = self.contest
-        if not one.ahead:
-            return "alone"
-        second = next(iter(one.ahead))
-        ahead = f"{times(one.ahead[second])} {self.better} {second}"
-        if not one.decided:
+        if not self.contest.ahead:
+            return "without rivals"
+        second = next(iter(self.contest.ahead))
+        ahead = f"{times(self.contest.ahead[second])} {self.better} {second}"
+        if not self.contest.decided:
             return f"{ahead}; too few runs to be sure"
-        if one.tied:
-            return f"too close to call with {listed(one.tied)}"
+        if self.contest.tied:
+            return f"too close to call with {listed(self.contest.tied)}"
         return ahead
 
     @property
@@ -62,23 +61,23 @@ class Win:
 
 
 def wins(groups: Sequence[Group]) -> list[Win]:
-    found = []
+    result = []
     for group in groups:
         for kind in group.kinds:
             for threads in group.threads:
-                one = contest(group, threads, kind)
-                if one is None or not one.ahead:
+                ranked = contest(group, threads, kind)
+                if ranked is None or not ranked.ahead:
                     continue
-                usual = reference(one.ahead)
-                found.append(Win(group, threads, kind, one, (usual, one.ahead[usual]) if usual else None))
-    return found
+                usual = usual_lock(ranked.ahead)
+                result.append(Win(group, threads, kind, ranked, (usual, ranked.ahead[usual]) if usual else None))
+    return result
 
 
 # --- how far it can be trusted ---
 
 
 def notes(sources: Sequence[Source], groups: Sequence[Group]) -> Iterator[Note]:
-    """Yield what a reader has to know before believing anything."""
+    """Yield what a reader must know before trusting the figures."""
     yield from (disturbance(sources), *crowding(groups), *exclusion(groups), *gaps(sources), *undrawn(groups))
 
 
@@ -94,26 +93,27 @@ def disturbance(sources: Sequence[Source]) -> Note:
     share = f"more than {MOST_OTHER_WORK:.0%} of the processors' time"
     if not disturbed:
         return Note("Calm.", f"In none of the {len(samples)} samples did other work take {share}.")
-    text = f"In {disturbed} of {len(samples)} samples other work took {share}; they are left out where enough remain."
+    text = f"In {disturbed} of {len(samples)} samples other work took {share}. "
+    text += "The figures leave these samples out where enough others remain."
     if lost:
-        text += f" {counted(len(lost), 'point')} had no calm sample at all, such as {lost[0]}."
+        text += f" {counted(len(lost), 'point')} had only disturbed samples, such as {lost[0]}."
     return Note("Disturbed.", text, warning=bool(lost) or disturbed > len(samples) / 4)
 
 
 def crowding(groups: Sequence[Group]) -> Iterator[Note]:
-    """Yield which points have more threads than processors, if they are known."""
+    """Yield which points have more threads than processors, if the numbers of threads are known."""
     if not any(n for group in groups for n in group.threads):
         return
     cpus = {group.source.cpus for group in groups}
     counts = sorted({n for group in groups for n in group.threads if group.oversubscribed(n)})
-    there = " or ".join(f"{n}" for n in sorted(cpus)) + (" CPU" if cpus == {1} else " CPUs")
+    cpu_words = " or ".join(f"{n}" for n in sorted(cpus)) + (" CPU" if cpus == {1} else " CPUs")
     if not counts:
-        yield Note("A CPU for each thread.", f"No point has more threads than the {there}.")
+        yield Note("A CPU for each thread.", f"No point has more threads than the {cpu_words}.")
         return
     yield Note(
         "More threads than CPUs",
-        f"at {listed([str(n) for n in counts])} threads, with {there}: the scheduler decides as much as the lock. "
-        "The figures are shaded there.",
+        f"at {listed([str(n) for n in counts])} threads, with {cpu_words}: the scheduler matters as much as the lock. "
+        "The figures shade this range.",
     )
 
 
@@ -124,11 +124,11 @@ def exclusion(groups: Sequence[Group]) -> Iterator[Note]:
         for sample in group.samples()
         if "exclusion" in sample.metrics
     )
-    sure = {how: count for how, count in checked.items() if how in ("replayed", "witnessed")}
-    if sure:
+    verified = {how: count for how, count in checked.items() if how in ("replayed", "witnessed")}
+    if verified:
         yield Note(
             "Exclusion",
-            f"held in every sample that was checked ({', '.join(f'{n} {how}' for how, n in sure.items())}).",
+            f"held in every sample that was checked ({', '.join(f'{n} {how}' for how, n in verified.items())}).",
         )
     controls = [
         sample.metrics["caught"] for group in groups for sample in group.samples() if "caught" in sample.metrics
@@ -136,23 +136,24 @@ def exclusion(groups: Sequence[Group]) -> Iterator[Note]:
     if controls and all(controls):
         yield Note(
             "The control worked:",
-            f"the lock that lets everybody in was caught {counted(len(controls), 'time')}, always.",
+            f"the broken lock was caught in all {counted(len(controls), 'sample')}.",
         )
     elif controls:
-        text = f"the lock that lets everybody in was not noticed in {controls.count(False)} of {len(controls)} samples."
+        text = f"the broken lock was not caught in {controls.count(False)} of {len(controls)} samples."
         yield Note("The control failed:", text, warning=True)
 
 
 def gaps(sources: Sequence[Source]) -> Iterator[Note]:
-    """Yield what is missing."""
+    """Yield which samples, libraries and counters are missing."""
     for source in sources:
-        left, planned = len(source.results.left()), len(source.results.plan.order)
-        if left:
-            text = f"{source.path.name} has {planned - left} of {planned} samples; `fairlock bench --resume` goes on."
+        remaining, planned = len(source.results.remaining), len(source.results.plan.order)
+        if remaining:
+            taken = planned - remaining
+            text = f"{source.path.name} has {taken} of {planned} samples; `fairlock bench --resume` takes the others."
             yield Note("Not complete.", text, warning=True)
-    missing = {what: why for source in sources for what, why in source.results.missing.items()}
-    for what, why in missing.items():
-        yield Note(f"Without {what}:", f"{why}.")
+    missing = {name: why for source in sources for name, why in source.results.missing.items()}
+    for name, why in missing.items():
+        yield Note(f"Without {name}:", f"{why}.")
     reasons = Counter(
         str(perf["unavailable"])
         for source in sources
@@ -163,20 +164,21 @@ def gaps(sources: Sequence[Source]) -> Iterator[Note]:
         yield Note("Without hardware counters:", f"{reason}.")
     few = [source for source in sources if source.results.plan.runs < 3]
     if few:
-        text = "with fewer than three runs nothing can be said of chance; `--runs 5` or more is better."
+        text = "with fewer than three runs, chance may explain every difference; use `--runs 5` or more."
         yield Note("Few runs:", text, warning=True)
 
 
 def undrawn(groups: Sequence[Group]) -> Iterator[Note]:
-    """Yield the numbers of groups that have no figure."""
-    told = []
+    """Yield the metrics of groups that have no figure."""
+    texts = []
     for group in groups:
         if not any(group.has(name) for name in MEASURES):
             names = dict.fromkeys(key for sample in group.samples() for key in sample.metrics)
             for name in names:
-                found = [value for sample in group.samples() if (value := value_of(sample.metrics, name)) is not None]
-                if found and name != "other_work":
-                    span = f"{min(found):g}" if min(found) == max(found) else f"{min(found):g} to {max(found):g}"
-                    told.append(f"{group.title}: {name} {span}")
-    if told:
-        yield Note("Not drawn:", f"{'; '.join(told)}.")
+                values = [value for sample in group.samples() if (value := value_of(sample.metrics, name)) is not None]
+                if values and name != "other_work":
+                    low, high = min(values), max(values)
+                    span = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+                    texts.append(f"{group.title}: {name} {span}")
+    if texts:
+        yield Note("Without a figure:", f"{'; '.join(texts)}.")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fairlock_lab.reports.noise import Interval
 
-WIDEST = 20  # an interval whose ends differ by more than this factor says nothing
+WIDEST = 20  # an interval whose ends differ by a larger factor is useless
 
 
 def times(interval: Interval) -> str:
@@ -16,7 +16,7 @@ def times(interval: Interval) -> str:
     if not interval.known:
         return f"{value} times"
     if interval.high > WIDEST * interval.low:
-        return f"{value} (too noisy to say how sure) times"
+        return f"{value} (too noisy for an interval) times"
     return f"{value} ({short(interval.low)} to {short(interval.high)}) times"
 
 
@@ -35,7 +35,7 @@ def counted(number: int, what: str) -> str:
 
 
 def threads(number: int) -> str:
-    """Return how many; a program has its own, and nobody counts them."""
+    """Return the number of threads; 0 means that a program decides for itself."""
     return counted(number, "thread") if number else "its own threads"
 
 

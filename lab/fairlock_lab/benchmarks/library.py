@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions behind ``fairlock bench``.
+
+>>> results = bench("mutex", config="maximum", locks=["twa", "mcs"], threads=[1, 2])
+>>> print(results)
+
+A wrong argument raises ``fairlock.usage.UsageError``, whose one-line message names the valid choices. A sample that
+cannot be taken raises ``FailedRunError``, which has the samples before it. Ctrl-C keeps what was measured:
+``results.complete`` is then False, and ``resume`` takes the remaining samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from fairlock_lab.benchmarks import harness, request
+from fairlock_lab.benchmarks.output_files import check_writable
+from fairlock_lab.benchmarks.progress import Callback
+from fairlock_lab.benchmarks.request import Counts, Names, Request
+from fairlock_lab.benchmarks.results import BenchResults, Option
+
+
+def bench(
+    workload: str,
+    *,
+    config: Names | None = None,
+    locks: Names | None = None,
+    waiting: Names | None = None,
+    threads: Counts | None = None,
+    seconds: float | None = None,
+    runs: int | None = None,
+    references: bool = True,
+    pin: bool = False,
+    hogs: int | None = None,
+    seed: int | None = None,
+    options: Mapping[str, Option] | Sequence[str] | None = None,
+    only: Names | None = None,
+    file: str | Path | None = None,
+    progress: Callback | None = None,
+) -> BenchResults:
+    """Measure a workload, and return its samples. None means: as the workload has it, which is as in the papers.
+
+    ``options`` changes options of the workload, as ``--set`` does: ``{"critical": 4}``, or ``["critical=4"]``. With a
+    ``file``, each sample is in it before the next one begins. ``progress`` is called with a BenchProgress before each
+    sample, and once after the last one.
+    """
+    asked = Request(
+        workload, config, locks, waiting, threads, seconds, runs, references, pin, hogs, seed, options, only
+    )
+    path = Path(file) if file is not None else None
+    return measure(asked.planned(path), path, progress)
+
+
+def repeat(source: str | Path, *, file: str | Path | None = None, progress: Callback | None = None) -> BenchResults:
+    """Measure the plan of a results file again: the same points, order and seeds."""
+    path = Path(file) if file is not None else None
+    return measure(request.repeated(Path(source), path), path, progress)
+
+
+def resume(file: str | Path, *, anyway: bool = False, progress: Callback | None = None) -> BenchResults:
+    """Take the samples that a results file lacks. ``anyway``: even on another machine than the file's."""
+    return measure(request.resumed(Path(file), anyway=anyway), Path(file), progress)
+
+
+def measure(results: BenchResults, file: Path | None = None, progress: Callback | None = None) -> BenchResults:
+    """Take the remaining samples of a plan."""
+    if file is not None and not results.complete:
+        check_writable(file)
+    return harness.run(results, file, progress)
