@@ -43,8 +43,7 @@ struct CountsParks : Base {
 };
 
 template <class W = SpinThenPark, DomainOptions O = DomainOptions{}>
-struct CountingNative
-    : std::conditional_t<W::sleeps, Sleeping<CountsParks<NativeWaiting<W, O>>>, CountsParks<NativeWaiting<W, O>>> {};
+struct CountingNative : SleepingIf<W, CountsParks<NativeWaiting<W, O>>> {};
 
 // As of some moment while others go on: each number is right, but they may be of different moments.
 struct Statistics {

@@ -506,7 +506,7 @@ struct NativeWaiting : NativeMemory<O> {
 };
 
 template <class W = SpinThenPark, DomainOptions O = DomainOptions{}>
-struct Native : std::conditional_t<W::sleeps, Sleeping<NativeWaiting<W, O>>, NativeWaiting<W, O>> {};
+struct Native : SleepingIf<W, NativeWaiting<W, O>> {};
 
 }  // namespace v0
 }  // namespace fairlock

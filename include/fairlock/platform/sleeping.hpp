@@ -3,6 +3,8 @@
 // Natively and on the checker alike, so that what sleeps is what was explored.
 #pragma once
 
+#include <type_traits>
+
 #include <fairlock/waiting/chain.hpp>
 
 namespace fairlock {
@@ -79,6 +81,10 @@ struct Sleeping : Base {
     (Chains<Sleeping>::signal(keys), ...);
   }
 };
+
+// The platform Base under the waiting policy W: its waiters sleep if those of the policy do.
+template <class W, class Base>
+using SleepingIf = std::conditional_t<W::sleeps, Sleeping<Base>, Base>;
 
 }  // namespace v0
 }  // namespace fairlock
