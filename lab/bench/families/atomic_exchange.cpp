@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Family `atomic-exchange`: threads exchange a structure of five integers with a shared one. (Hapax paper, section 6.1.)
-// The lock is inside libatomic.
+// Family `atomic-exchange`: threads exchange a structure of five integers with a shared one. (Hapax paper, section
+// 6.1.) The lock is inside libatomic.
 //
 //   --non-critical N   after each exchange, advance the thread's generator by a random number of steps below N
 #ifdef FAIRLOCK_BENCH_ATOMIC  // libatomic is there
@@ -24,8 +24,8 @@ struct alignas(sector) Exchanger {
       : own(static_cast<std::int32_t>(thread + 1)), generator(Generator::Kind::xoroshiro128plus, seed + thread) {}
 };
 
-// Whether the structures are those of the beginning: the shared one was number 0, and those of the threads were 1, 2, ...
-// Exchanges only move them, so at the end each must be there once, and intact.
+// At the beginning, the shared structure is number 0, and thread i has number i + 1. Exchanges only move them, so at the
+// end each must be there once, and intact.
 bool all_intact(std::vector<FiveIntegers> all) {
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.values[0] < b.values[0]; });
   for (std::size_t i = 0; i < all.size(); ++i)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Family `multi-lock`: one thread, the leader, acquires several locks and holds all of them; every other thread contends
-// for one of them. If a lock has one queue element for each thread, all the other threads wait on the leader's.
+// Family `multi-lock`: one thread, the leader, acquires several locks and holds all of them; every other thread
+// contends for one of them. If a lock has one queue element for each thread, all others wait on the leader's element.
 #include <deque>
 
 #include "families/family.hpp"

@@ -36,8 +36,8 @@ class Xoroshiro128Plus {
   std::uint64_t s0_, s1_;
 };
 
-// The generator of the kernel's torture tests: a linear congruential step, which now and then mixes in another value. The
-// kernel mixes in its clock. This generator uses its own state instead, so the same seed always gives the same numbers.
+// The generator of the kernel's torture tests: a linear congruential step, which now and then mixes in another value.
+// The kernel mixes in its clock; this class mixes in its own state, so the same seed always gives the same numbers.
 class Torture {
  public:
   explicit Torture(std::uint64_t seed) : state_(spread(seed)) {}
@@ -59,8 +59,8 @@ class Torture {
   unsigned until_refresh_ = 10'000;
 };
 
-// A step is one multiplication and one addition, and needs the result of the step before. It takes about a nanosecond on
-// most machines, so the number of steps is about the work in nanoseconds. The constants are those of Knuth's MMIX.
+// A step is one multiplication and one addition, and needs the result of the step before. It takes about a nanosecond
+// on most machines, so the number of steps is about the work in nanoseconds. The constants are those of Knuth's MMIX.
 class MultiplyAdd {
  public:
   explicit MultiplyAdd(std::uint64_t seed) : state_(spread(seed)) {}

@@ -10,8 +10,8 @@ inline void throw_and_catch() {
   } catch (int) {}
 }
 
-// Register a table of frames, as just-in-time compilers do. From then on the runtime library must search it at every step
-// of every throw.
+// Register a table of frames, as just-in-time compilers do. From then on the runtime library must search it at every
+// step of every throw.
 void register_frames();
 
 }  // namespace bench

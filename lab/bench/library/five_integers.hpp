@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the family `atomic-exchange` exchanges: five integers. They are too large for the processor's atomic instructions,
-// so libatomic acquires a mutex, which it chooses by the object's address.
+// What the family `atomic-exchange` exchanges: five integers. They are too large for the processor's atomic
+// instructions, so libatomic acquires a mutex, which it chooses by the object's address.
 #pragma once
 
 #include <atomic>

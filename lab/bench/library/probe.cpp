@@ -3,8 +3,8 @@
 //
 //   fairlock_bench_probe throw [--registered-frames] | atomic-exchange | leveldb LIBRARY FOLDER ENTRIES
 //
-// It defines pthread_mutex_lock. The libraries call this function as they would call a preloaded one, so the probe counts
-// the mutexes that preloading can replace. It is a separate program because counting slows every mutex down.
+// It defines pthread_mutex_lock. The libraries call this function as they would call a preloaded one, so the probe
+// counts the mutexes that preloading can replace. It is a separate program because counting slows every mutex down.
 #include <dlfcn.h>
 #include <pthread.h>
 

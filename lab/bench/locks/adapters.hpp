@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adapters: they give every lock and semaphore the interface that the measuring loop needs. These are for fairlock's, for
-// those of the C++ library, and for no lock at all. system_locks.hpp and peer_mutexes.hpp have the others.
+// Adapters: they give every lock and semaphore the interface that the measuring loop needs. These are for fairlock's,
+// for those of the C++ library, and for no lock at all. system_locks.hpp and peer_mutexes.hpp have the others.
 //
 //   Adapter(size)       a lock for so many threads, or a semaphore with so many permits
-//   Context             what a thread keeps from one episode to the next: nothing, or the queue node that the lock needs
-//   first_context(t)    the first context of thread t. Without this function, it is all zero
+//   Context             what a thread keeps between episodes: nothing, or the queue node that the lock needs
+//   first_context(t)    the first context of thread t; all zero without this function
 //   episode(c, body)    acquires, runs the body, and releases
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop that measures a lock. The families use MeasuringLoop, which hides the type of the lock. The loop itself is
-// compiled for its lock, so it makes no virtual call. It is the only code that is compiled for every lock: keep it small.
+// compiled for its lock, so it makes no virtual call. Only this code is compiled for every lock: keep it small.
 #pragma once
 
 #include <atomic>

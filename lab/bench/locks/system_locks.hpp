@@ -14,8 +14,8 @@
 
 #if FAIRLOCK_BENCH_CK
 #include <ck_pr.h>
-// In these headers a void* converts implicitly, because they are C. This macro casts the result. The name inside it does
-// not expand again, so it calls the function.
+// In these headers a void* converts implicitly, because they are C. This macro casts the result. The name inside it
+// does not expand again, so it calls the function.
 #define ck_pr_fas_ptr(where, value) \
   static_cast<std::remove_reference_t<decltype(*(where))>>(ck_pr_fas_ptr(where, value))
 #include <ck_spinlock.h>
