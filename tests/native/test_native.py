@@ -51,6 +51,10 @@ FLAVOURS = {
     "aarch64": Flavour("-O2 -DNDEBUG", 0.02, {"FAIRLOCK_TEST_EMULATED": "1"}, cross="aarch64"),
 }
 
+# `make test-all` runs the other flavours: sanitizers and the emulator.
+QUICK = ("release", "debug")
+EXHAUSTIVE = [pytest.param(name, marks=pytest.mark.exhaustive) for name in FLAVOURS if name not in QUICK]
+
 
 def run(
     command: list[str],
@@ -138,7 +142,7 @@ def build(request: pytest.FixtureRequest) -> Build:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
-@pytest.mark.parametrize("build", FLAVOURS, indirect=True)
+@pytest.mark.parametrize("build", [*QUICK, *EXHAUSTIVE], indirect=True)
 def test_program(build: Build, program: str) -> None:
     try:
         done = build.start(program)
