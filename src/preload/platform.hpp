@@ -167,6 +167,7 @@ struct PosixWaiting : Base {
 inline constexpr DomainOptions options{.threads = 1};  // fewer pages to look at after a fork
 
 template <class W>
-struct Preloaded : SleepingIf<W, CountsParks<PosixWaiting<NativeWaiting<W, options>>>> {};
+struct Preloaded : std::conditional_t<W::sleeps, Sleeping<CountsParks<PosixWaiting<NativeWaiting<W, options>>>>,
+                                      CountsParks<PosixWaiting<NativeWaiting<W, options>>>> {};
 
 }  // namespace fairlock::preload

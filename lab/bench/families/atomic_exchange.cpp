@@ -51,7 +51,7 @@ void run(Arguments& arguments, Json& json) {
 
   std::vector<FiveIntegers> all{shared.value.load()};
   for (const auto& exchanger : exchangers) all.push_back(exchanger.own);
-  if (!all_intact(std::move(all))) fail("two exchanges overlapped: a structure is torn or lost");
+  if (!all_intact(std::move(all))) fail("two exchanges got into each other: a structure is torn or lost");
   crew.write_episodes(json, sample);
   json.text("exclusion", "witnessed");
   crew.write_costs(json, sample);
