@@ -9,14 +9,11 @@
 
 namespace bench {
 
-inline constexpr const char* order_names[] = {"fifo",    "bounded", "at-head", "while-saturated",
-                                              "barging", "lifo",    "platoon", "long-term"};
-
 template <class E, class Waiting>
 Entry described(Kind kind, std::string_view suffix = "") {
   return {.name = std::string(E::name) + std::string(suffix),
           .kind = kind,
-          .order = order_names[static_cast<int>(E::properties.order)],
+          .order = name_of(E::properties.order),
           .policy = Waiting::name,
           .max_threads = E::properties.max_threads};
 }
