@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each target sets up what it needs in a virtual environment of its own. The machine needs git, make, a C++20 compiler,
-# and Python 3.11 or newer with venv and pip. Everything else comes from pip, cmake and ninja too.
+# Each target installs what it needs in a virtual environment. The machine needs only git, make, a C++20 compiler, and
+# Python 3.11 or newer with venv and pip. Everything else, even cmake and ninja, comes from pip.
 #
 #   make test ARGS="-k twa"                        pass arguments on, here to pytest
 #   make test WORKERS=0 ARGS=--pdb                 run one test at a time
@@ -14,14 +14,14 @@ WORKERS ?= 4
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-# Tests, benchmarks and builds find the cmake and ninja of the environment first.
+# Tests, benchmarks and builds use the cmake and ninja of the environment.
 RUN := PATH="$(abspath $(BIN)):$$PATH"
-# Builds use the tools of the environment. In isolation, pip would install them again for each build.
+# Builds use the tools of the environment. With build isolation, pip would install them again for each build.
 INSTALL := $(RUN) $(PIP) install --quiet --no-build-isolation --no-deps
-# More workers than processors: many tests wait. Workers share what tests build (tests/conftest.py).
+# There are more workers than processors, because many tests wait. Workers share their builds (tests/conftest.py).
 PYTEST := $(RUN) $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
-# A compiler cache, where there is one, saves most of a build in a new clone.
+# A compiler cache, if there is one, saves most of the time of a build in a new clone.
 ifneq ($(shell command -v ccache),)
 export CMAKE_C_COMPILER_LAUNCHER ?= ccache
 export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
@@ -38,7 +38,7 @@ help: ## print this list
 
 # --- build and run ---
 
-# Build in parallel: each of the two ends with a file that keeps only one processor busy.
+# Build both at the same time: each build ends with a file that keeps only one processor busy.
 define INSTALL_BOTH
 @echo "building fairlock and the lab"
 @{ $(INSTALL) $(1) . & product=$$!; $(INSTALL) $(2) ./lab; lab=$$?; wait $$product && exit $$lab; }
@@ -47,7 +47,7 @@ endef
 build: $(VENV)/build.stamp $(VENV)/lab.stamp ## build fairlock and the lab, and install both in .venv
 	$(call INSTALL_BOTH,,--config-settings=cmake.define.FAIRLOCK_CHECKER=ON)
 
-# This is often the first command on a new machine, so it builds only what it runs. What is built already stays.
+# This is often the first command on a new machine, so it builds only what it runs. It keeps what is already built.
 built = $(if $(wildcard $(VENV)/lib/python*/site-packages/$(1)),ON,OFF)
 
 bench: packages-bench $(VENV)/build.stamp $(VENV)/lab.stamp ## find out which lock is best on this machine
@@ -105,7 +105,7 @@ clean: ## remove .venv and everything that was built
 
 # --- what the targets need ---
 
-# Before the build, which looks for libraries to compare with.
+# These come before the build, because the build looks for libraries to compare with.
 packages-bench packages-test packages-all packages-preload: packages-%:
 	@tools/system-packages $*
 
@@ -123,7 +123,7 @@ print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"][sys.argv[
 endef
 export REQUIREMENTS
 
-# Without bytecode, which Python makes for the modules that it imports: most of the rest is never used.
+# Without bytecode: Python writes it for the modules that it imports, and nothing uses most of the others.
 $(VENV)/%.stamp: pyproject.toml | $(VENV)/bin/python
 	@echo "installing the $* tools in $(VENV)"
 	@$(BIN)/python -c "$$REQUIREMENTS" $* > $(VENV)/$*.txt

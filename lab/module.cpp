@@ -23,20 +23,6 @@ using namespace fairlock::check;
 
 namespace {
 
-const char* name_of(Order order) {
-  switch (order) {
-    case Order::fifo: return "fifo";
-    case Order::bounded: return "bounded";
-    case Order::at_head: return "at-head";
-    case Order::while_saturated: return "while-saturated";
-    case Order::barging: return "barging";
-    case Order::lifo: return "lifo";
-    case Order::platoon: return "platoon";
-    case Order::long_term: return "long-term";
-  }
-  return "?";
-}
-
 nb::object or_none(bool known, unsigned value) { return known ? nb::object(nb::int_(value)) : nb::none(); }
 
 // The properties that locks and semaphores share.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Build a wheel for each supported Python on this machine, and test it where nothing else is installed.
+"""Build a wheel for each supported Python on this machine, and test it in an environment that has nothing else.
 
-python tools/build_wheels.py                 each Python found; the wheels go to dist/
-python tools/build_wheels.py PYTHON ...      these only: paths or names such as python3.12
+python tools/build_wheels.py                 for each Python on this machine; the wheels go to dist/
+python tools/build_wheels.py PYTHON ...      only for these: paths, or names such as python3.12
 
 Each wheel is repaired with auditwheel, measured, and installed into an empty environment with no compiler on the path,
 where tests/smoke.py runs. `make wheels` installs the tools and calls this script.
@@ -27,7 +27,7 @@ OLDEST = (3, 11)
 NEWEST = (3, 14)
 COMPILERS = ("cc", "c++", "gcc", "g++", "clang", "clang++")
 
-# What a Python says of itself. `ready` means that it can make environments and compile extensions.
+# A program that describes its Python as JSON. `ready`: this Python can create environments and compile extensions.
 DESCRIBE = """
 import importlib.util, json, pathlib, sys, sysconfig
 header = pathlib.Path(sysconfig.get_path("include"), "Python.h")
@@ -53,20 +53,21 @@ class Interpreter:
 def run(*command: str | Path, **environment: str) -> str:
     """Run a program outside the clone, whose sources would hide the installed package, and return its output."""
     words = [str(word) for word in command]
-    done = subprocess.run(words, cwd="/", env={**os.environ, **environment}, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise WheelError(f"{' '.join(words)} ended with status {done.returncode}\n{done.stdout}{done.stderr}".rstrip())
-    return done.stdout.strip()
+    result = subprocess.run(words, cwd="/", env={**os.environ, **environment}, capture_output=True, text=True)
+    if result.returncode != 0:
+        output = f"{result.stdout}{result.stderr}".rstrip()
+        raise WheelError(f"{' '.join(words)} ended with status {result.returncode}\n{output}")
+    return result.stdout.strip()
 
 
-# --- which Pythons there are ---
+# --- the Pythons of this machine ---
 
 
 def describe(path: str | Path) -> Interpreter | None:
-    """Return the Python at a path, or None if it is not one that fairlock supports and that can build."""
+    """Return the Python at a path, or None if fairlock does not support it or it cannot build extensions."""
     try:
-        done = subprocess.run([path, "-c", DESCRIBE], cwd="/", capture_output=True, text=True)
-        about = json.loads(done.stdout)
+        result = subprocess.run([path, "-c", DESCRIBE], cwd="/", capture_output=True, text=True)
+        about = json.loads(result.stdout)
     except (OSError, ValueError):
         return None
     version = tuple(about["version"])
@@ -76,7 +77,7 @@ def describe(path: str | Path) -> Interpreter | None:
 
 
 def candidates() -> Iterator[str | Path]:
-    """Yield the places where Pythons are, the preferred ones first."""
+    """Yield the paths of Pythons, the preferred ones first. Some may not exist."""
     yield sys.executable
     if named := os.environ.get("FREE_THREADED_PYTHON"):
         yield named
@@ -85,27 +86,27 @@ def candidates() -> Iterator[str | Path]:
     for minor in minors:
         yield from sorted(pyenv.glob(f"versions/3.{minor}.*/bin/python3"), reverse=True)
     for name in [f"python3.{minor}{suffix}" for minor in minors for suffix in ("", "t")]:
-        if found := shutil.which(name):
-            yield found
+        if path := shutil.which(name):
+            yield path
 
 
 def all_interpreters() -> list[Interpreter]:
     """Return one Python for each tag."""
     by_tag: dict[str, Interpreter] = {}
     for path in candidates():
-        if found := describe(path):
-            by_tag.setdefault(found.tag, found)
+        if interpreter := describe(path):
+            by_tag.setdefault(interpreter.tag, interpreter)
     return [by_tag[tag] for tag in sorted(by_tag)]
 
 
 def named_interpreters(words: Iterable[str]) -> list[Interpreter]:
     chosen = []
     for word in words:
-        found = describe(shutil.which(word) or word)
-        if found is None:
+        interpreter = describe(shutil.which(word) or word)
+        if interpreter is None:
             supported = f"CPython 3.{OLDEST[1]} to 3.{NEWEST[1]} with its headers and venv"
             raise ValueError(f"{word} is not a Python that can build fairlock: choose {supported}")
-        chosen.append(found)
+        chosen.append(interpreter)
     return chosen
 
 
@@ -155,8 +156,8 @@ def install(installer: Path, base: Path, wheel: Path, environment: Path) -> Path
 def smoke_test(python: Path) -> str:
     """Run the smoke test in an environment, with no compiler on the path."""
     path = str(python.parent)
-    if found := next(filter(None, (shutil.which(name, path=path) for name in COMPILERS)), None):
-        raise WheelError(f"there is a compiler on the path: {found}")
+    if compiler := next(filter(None, (shutil.which(name, path=path) for name in COMPILERS)), None):
+        raise WheelError(f"there is a compiler on the path: {compiler}")
     return run(python, SMOKE_TEST, PATH=path, PYTHONPATH="")
 
 

@@ -23,6 +23,21 @@ constexpr bool bounds_bypass(Order order) {
   return order == Order::fifo || order == Order::bounded || order == Order::at_head || order == Order::platoon;
 }
 
+// What the lists, the tables and the results files call an order.
+constexpr const char* name_of(Order order) {
+  switch (order) {
+    case Order::fifo: return "fifo";
+    case Order::bounded: return "bounded";
+    case Order::at_head: return "at-head";
+    case Order::while_saturated: return "while-saturated";
+    case Order::barging: return "barging";
+    case Order::lifo: return "lifo";
+    case Order::platoon: return "platoon";
+    case Order::long_term: return "long-term";
+  }
+  return "?";
+}
+
 struct Properties {
   const char* name;
   const char* source;    // where the algorithm comes from

@@ -41,6 +41,7 @@ def rows(fairlock: Command, shared: Shared) -> list[dict[str, Any]]:
     return shared.value("check", explore)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_lock_holds(rows: list[dict[str, Any]], name: str) -> None:
@@ -49,6 +50,7 @@ def test_every_lock_holds(rows: list[dict[str, Any]], name: str) -> None:
     assert {(row["verdict"], row["complete"]) for row in runs} == {("holds", True)}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLAIN)
 def test_every_lock_is_explored_at_the_promised_bounds(rows: list[dict[str, Any]], name: str) -> None:
@@ -74,6 +76,7 @@ def test_every_lock_is_explored_at_the_promised_bounds(rows: list[dict[str, Any]
                 assert (memory, *size, slots) in explored
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_scenarios_cover_what_the_catalogue_claims(rows: list[dict[str, Any]]) -> None:
     explored = {(row["name"], row["scenario"]) for row in rows}
@@ -101,6 +104,7 @@ def test_scenarios_cover_what_the_catalogue_claims(rows: list[dict[str, Any]]) -
                 assert (f"capacitor-{inner}/platoon-{platoon}{ending}", "rounds") in explored
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_the_documented_coverage_is_current(rows: list[dict[str, Any]]) -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "coverage.md").read_text()
@@ -140,6 +144,7 @@ def test_deep_explores_more_of_every_subject() -> None:
     assert set(subjects()) == {run.name for run in deep - usual}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["condition", "condition+park"])
 def test_conditions_hold(rows: list[dict[str, Any]], name: str) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import processes
 import pytest
+from conftest import Shared
 
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include"
@@ -50,6 +51,10 @@ FLAVOURS = {
     ),
     "aarch64": Flavour("-O2 -DNDEBUG", 0.02, {"FAIRLOCK_TEST_EMULATED": "1"}, cross="aarch64"),
 }
+
+# `make test-all` runs the other flavours: sanitizers and the emulator.
+QUICK = ("release", "debug")
+EXHAUSTIVE = [pytest.param(name, marks=pytest.mark.exhaustive) for name in FLAVOURS if name not in QUICK]
 
 
 def run(
@@ -104,7 +109,7 @@ def without_address_randomisation(build: Build) -> Build:
 
 
 @pytest.fixture(scope="session")
-def build(request: pytest.FixtureRequest) -> Build:
+def build(request: pytest.FixtureRequest, shared: Shared) -> Build:
     flavour = FLAVOURS[request.param]
     folder = ROOT / "build" / f"tests-{request.param}"
     options = {
@@ -128,17 +133,21 @@ def build(request: pytest.FixtureRequest) -> Build:
     configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja"]
     configure += [f"-D{name}={value}" for name, value in options.items()]
     parallel = str(max(2, os.cpu_count() or 2))
-    for command in (configure, ["cmake", "--build", str(folder), "--parallel", parallel]):
-        done = run(command, timeout=1200)
-        if done.returncode != 0:
-            pytest.fail(f"{shlex.join(command)}\n{done.stdout[-8000:]}", pytrace=False)
+
+    def compile_all(_: Path) -> None:
+        for command in (configure, ["cmake", "--build", str(folder), "--parallel", parallel]):
+            done = run(command, timeout=1200)
+            if done.returncode != 0:
+                pytest.fail(f"{shlex.join(command)}\n{done.stdout[-8000:]}", pytrace=False)
+
+    shared.folder(f"native-{request.param}", compile_all)  # one worker compiles for all workers
     built = Build(folder, flavour, prefix)
     return without_address_randomisation(built) if request.param == "tsan" else built
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS)
-@pytest.mark.parametrize("build", FLAVOURS, indirect=True)
+@pytest.mark.parametrize("build", [*QUICK, *EXHAUSTIVE], indirect=True)
 def test_program(build: Build, program: str) -> None:
     try:
         done = build.start(program)

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <fairlock/waiting/park.hpp>
-
-#include "catalogue.hpp"
-
-template void bench::add_catalogue<fairlock::SpinThenPark>(Roster&);

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <fairlock/waiting/spin.hpp>
-
-#include "small_arrays.hpp"
-
-template void bench::add_small_arrays<fairlock::Spin>(Roster&);
