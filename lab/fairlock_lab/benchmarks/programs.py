@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from fairlock import paths
 from fairlock.run import preload
 from fairlock_lab.benchmarks.process import SampleError
 from fairlock_lab.benchmarks.results import Plan, Point
@@ -95,7 +94,9 @@ class Sight:
 
     def __init__(self, point: Point) -> None:
         self._point = point
-        self._folder = str(paths.preload_dir().resolve()) if waitings() else None  # of all locks
+        self._folders = (
+            [str(folder.resolve()) for folder in preload.directories()] if waitings() else []
+        )  # of all locks
         self._name = self._file = None  # of this one: as in LD_PRELOAD, and as it is mapped
         if point.lock != UNREPLACED:
             library = preload.library(point.lock, point.waiting or "")
@@ -108,7 +109,7 @@ class Sight:
         # there at one moment.
         first, maps = maps_of(pid), maps_of(pid)
         if LIBC.search(first) and LIBC.search(maps):
-            other = self._folder is not None and self._folder in maps
+            other = any(folder in maps for folder in self._folders)
             wanted = self._file in maps if self._file is not None else not other
             self._as_wanted = wanted and self._as_wanted is not False
             self._bare = None
