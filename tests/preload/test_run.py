@@ -58,20 +58,20 @@ def test_print_names_the_policy(who: Path) -> None:
     assert output(call("sh", "-c", f"env {line} {who}")) == "twa park"
 
 
-def test_glibc_is_no_replacement(who: Path) -> None:
+def test_glibc_replaces_nothing(who: Path) -> None:
     assert output(run("--lock", "glibc", "--", who)) == "glibc -"
 
 
-def test_a_closed_output_is_the_programs_own_affair() -> None:
+def test_a_closed_output_does_not_stop_the_program() -> None:
     assert call("sh", "-c", f"{FAIRLOCK} run -- sh -c 'exit 3' >&-").returncode == 3
 
 
-def test_children_inherit_it(who: Path) -> None:
+def test_children_inherit_the_lock(who: Path) -> None:
     command = f"(true; {who}) && exec {who}"
     assert output(run("--lock", "twa", "--", "sh", "-c", command)).splitlines() == ["twa spin-then-park"] * 2
 
 
-def test_through_the_module(who: Path) -> None:
+def test_run_through_the_module(who: Path) -> None:
     assert output(call(sys.executable, "-m", "fairlock", "run", "--lock", "twa", who, cwd="/")) == "twa spin-then-park"
 
 
@@ -89,14 +89,14 @@ def preloaded(*words: str | Path, **options: Any) -> list[str]:
     return [word for word in output(done).split(":") if word]
 
 
-def test_objects_of_others_stay_behind_ours(compiled: Compile) -> None:
+def test_other_preloaded_objects_stay_behind_the_lock(compiled: Compile) -> None:
     other = compiled("other.so", "-shared", "-fPIC", source="int of_another;")
     environment = {**os.environ, "LD_PRELOAD": f"{other} "}
     assert preloaded("--lock", "twa", env=environment) == [str(preload.library("twa")), str(other)]
     assert preloaded("--lock", "glibc", env=environment) == [str(other)]
 
 
-def test_of_nested_runs_the_inner_one_wins(who: Path, tmp_path: Path) -> None:
+def test_the_inner_of_nested_runs_wins(who: Path, tmp_path: Path) -> None:
     outer = ["--lock", "twa", "--", FAIRLOCK, "run"]
     assert preloaded(*outer, "--lock", "ticket") == [str(preload.library("ticket"))]
     assert preloaded(*outer, "--lock", "glibc") == []
@@ -108,7 +108,7 @@ def test_of_nested_runs_the_inner_one_wins(who: Path, tmp_path: Path) -> None:
 # --- --print and --list ---
 
 
-def test_print_is_for_use_by_hand(who: Path) -> None:
+def test_a_shell_can_run_what_print_prints(who: Path) -> None:
     line = output(run("--lock", "twa", "--print"))
     assert output(call("sh", "-c", f"env {line} {who}")) == "twa spin-then-park"
     line = output(run("--lock", "twa", "--print", "--", who, "a b"))
@@ -118,13 +118,13 @@ def test_print_is_for_use_by_hand(who: Path) -> None:
     assert output(run("--lock", "glibc", "--print", env=environment)) == "LD_PRELOAD="
 
 
-def test_a_name_that_is_no_text() -> None:
+def test_print_keeps_a_name_that_is_not_text() -> None:
     name = b"\xff".decode(errors="surrogateescape")
     done = run("--lock", "twa", "--print", "--", "echo", name, errors="surrogateescape")
     assert (done.returncode, done.stdout.split()[-1]) == (0, f"'{name}'")
 
 
-def test_list_has_all_of_them() -> None:
+def test_list_shows_every_lock_and_policy() -> None:
     text = output(run("--list"))
     for waiting in preload.waitings():
         (line,) = (line for line in text.splitlines() if line.startswith(f"{waiting} "))
@@ -149,7 +149,7 @@ def stats() -> Path:
 
 
 @pytest.mark.parametrize("lock", ["twa", "glibc"])
-def test_statistics_stand_in_front(lock: str, stats: Path, who: Path) -> None:
+def test_statistics_are_preloaded_before_the_lock(lock: str, stats: Path, who: Path) -> None:
     done = run("--lock", lock, "--stats", "--", "sh", "-c", f'{who}; echo "$LD_PRELOAD"; kill -TERM $$')
     ours = [stats] if lock == "glibc" else [stats, preload.library(lock)]
     assert done.stdout.splitlines()[0].split()[0] == lock

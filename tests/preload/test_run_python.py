@@ -49,14 +49,14 @@ def another(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin" / "python"
 
 
-def test_python_is_asked_for(tmp_path: Path) -> None:
+def test_python_changes_threading_only_on_request(tmp_path: Path) -> None:
     words = ["--", sys.executable, "-c", "import threading; print(threading.Lock.__module__)"]
     assert output(run(*words, cwd="/")) == "_thread"
     assert output(run("--python", *words, cwd="/")) == "fairlock"
     assert output(run("--python", "--lock", "glibc", *words, cwd="/")) == "fairlock"
 
 
-def test_python_in_all_ways_to_start_it(tmp_path: Path) -> None:
+def test_python_works_in_every_way_to_start_it(tmp_path: Path) -> None:
     file = tmp_path / "app.py"
     file.write_text(REPLACED)
     executable = script(tmp_path / "tool", f"#!{sys.executable} -u\n{REPLACED}")
@@ -77,13 +77,13 @@ def test_python_in_all_ways_to_start_it(tmp_path: Path) -> None:
         assert output(run_python(*words, "-I", "x", cwd=tmp_path, env=path)) == "twa fairlock ['-I', 'x']"
 
 
-def test_python_in_processes_that_it_starts(tmp_path: Path) -> None:
+def test_python_works_in_processes_that_it_starts(tmp_path: Path) -> None:
     file = tmp_path / "app.py"
     file.write_text(SPAWNING)
     assert output(run_python(sys.executable, file)).split() == ["fairlock"] * 3
 
 
-def test_python_sees_the_same_of_itself(tmp_path: Path) -> None:
+def test_python_sees_the_same_paths_and_arguments(tmp_path: Path) -> None:
     file = tmp_path / "app.py"
     file.write_text(PATHS)
     for words in ([file], ["-P", file], ["-c", PATHS], ["-m", "app"]):
@@ -94,7 +94,7 @@ def test_python_sees_the_same_of_itself(tmp_path: Path) -> None:
             assert output(ours).replace("True", "False") == output(plain).replace("True", "False")
 
 
-def test_the_sitecustomize_of_others_is_run(tmp_path: Path) -> None:
+def test_another_sitecustomize_still_runs(tmp_path: Path) -> None:
     other = tmp_path / "sitecustomize.py"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     words = [sys.executable, "-c", "import sys, sitecustomize; print(sys.seen, getattr(sitecustomize, '__file__', ''))"]
@@ -106,13 +106,13 @@ def test_the_sitecustomize_of_others_is_run(tmp_path: Path) -> None:
         assert ours.stderr.splitlines()[-1:] == plain.stderr.splitlines()[-1:]
 
 
-def test_another_environment_borrows_ours(another: Path) -> None:
+def test_a_python_without_fairlock_borrows_the_commands(another: Path) -> None:
     alone = call(another, "-c", "import fairlock", cwd="/")
     assert "ModuleNotFoundError" in alone.stderr
     assert output(run_python(another, "-c", REPLACED)) == "twa fairlock []"
 
 
-def test_a_fairlock_that_does_not_work_is_no_hindrance(another: Path, tmp_path: Path) -> None:
+def test_a_broken_fairlock_is_replaced_by_the_commands(another: Path, tmp_path: Path) -> None:
     broken = tmp_path / "fairlock"
     broken.mkdir()
     (broken / "__init__.py").write_text("import fairlock.adopt\n")
@@ -123,7 +123,7 @@ def test_a_fairlock_that_does_not_work_is_no_hindrance(another: Path, tmp_path: 
     assert output(done) == f"fairlock {hook.parent.parent / '__init__.py'}"
 
 
-def test_a_python_that_cannot_have_it(tmp_path: Path) -> None:
+def test_a_python_that_cannot_import_fairlock_is_refused(tmp_path: Path) -> None:
     python = script(tmp_path / "python9", "#!/bin/sh\necho 9.8.7\nexit 1\n")
     tool = script(tmp_path / "tool", f"#!{python}\n")
     for words in ([python, "app.py"], [tool], ["env", tool]):
@@ -132,7 +132,7 @@ def test_a_python_that_cannot_have_it(tmp_path: Path) -> None:
         assert "pip install fairlock" in line
 
 
-def test_a_later_python_without_it_goes_on(another: Path, tmp_path: Path) -> None:
+def test_a_later_python_without_fairlock_still_runs(another: Path, tmp_path: Path) -> None:
     # A package without the native module, as it looks to a Python of another version.
     folder = copy_of_the_package(tmp_path)
     environment = {**os.environ, "PYTHONPATH": str(folder / "fairlock" / "run" / "python_hook")}
@@ -146,7 +146,7 @@ def test_a_later_python_without_it_goes_on(another: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "options", [["-I"], ["-E"], ["-S"], ["-uES"], ["-X", "dev", "-Wignore", "-I"], ["-sI"]], ids=str
 )
-def test_options_that_make_python_deaf(options: list[str], tmp_path: Path) -> None:
+def test_options_that_make_python_ignore_the_hook_are_refused(options: list[str], tmp_path: Path) -> None:
     assert "leave out -" in error_line(run_python(sys.executable, *options, "-c", "print('half')"))
     if len(options) == 1:
         tool = script(tmp_path / "tool", f"#!{sys.executable} {options[0]}\nprint('half')\n")
@@ -154,7 +154,7 @@ def test_options_that_make_python_deaf(options: list[str], tmp_path: Path) -> No
     assert output(run(sys.executable, *options, "-c", "print('whole')")) == "whole"
 
 
-def test_a_deaf_python_behind_env_or_another_name(tmp_path: Path) -> None:
+def test_such_options_are_refused_behind_env_or_another_name(tmp_path: Path) -> None:
     snake = tmp_path / "snake"
     snake.symlink_to(sys.executable)
     for words in (["env", "-u", "X", "--", "A=1", sys.executable], ["env", "--unset=X", sys.executable], [snake]):
@@ -164,11 +164,11 @@ def test_a_deaf_python_behind_env_or_another_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words", [["-cpass"], ["-c", "pass", "-I"], ["-XI", "-c", "pass"], ["-", "-I"], ["-um", "this", "-S"]], ids=str
 )
-def test_options_that_only_look_so(words: list[str]) -> None:
+def test_similar_options_are_not_refused(words: list[str]) -> None:
     assert run_python(sys.executable, *words, stdin=subprocess.DEVNULL).returncode == 0
 
 
-def test_of_nested_runs_the_inner_one_says_whether_python() -> None:
+def test_the_inner_of_nested_runs_decides_about_python() -> None:
     ask = [sys.executable, "-c", "import os, threading; print(threading.Lock.__module__, os.getenv('PYTHONPATH'))"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     inner = run_python(FAIRLOCK, "run", "--", *ask, env=environment)

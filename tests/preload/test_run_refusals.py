@@ -38,12 +38,12 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
 
 
 @pytest.mark.parametrize("lock", ["glibc", "all", "fair"])
-def test_a_policy_that_there_is_not_is_refused_with_every_lock(lock: str) -> None:
+def test_an_unknown_policy_is_refused_with_every_lock(lock: str) -> None:
     assert "unknown waiting policy 'bogus'" in error_line(run("--lock", lock, "--waiting", "bogus", "--", "true"))
 
 
 @pytest.mark.parametrize("option", [("--seed", "0"), ("--timeout", "0"), ("--json", "")])
-def test_an_option_of_others_is_refused_even_if_it_is_nothing(option: tuple[str, str]) -> None:
+def test_an_option_without_its_mode_is_refused_even_if_it_is_zero_or_empty(option: tuple[str, str]) -> None:
     error_line(run(*option, "--", "true"))
 
 
@@ -67,7 +67,7 @@ def test_unknown_names() -> None:
     [["--json", "f", "ls"], ["--lock", "all", "--stats", "ls"], ["--repeat", "0", "ls"], ["--lock", "a,b", "--print"]],
     ids=" ".join,
 )
-def test_options_that_do_not_go_together(words: list[str]) -> None:
+def test_conflicting_options(words: list[str]) -> None:
     assert "--" in error_line(run(*words))
 
 
@@ -92,7 +92,7 @@ def test_a_file_that_is_busy(tmp_path: Path) -> None:
             assert "could not start" in error_line(run(*words, "--", busy), 126)
 
 
-def test_a_pipe_for_the_statistics_is_error_line(tmp_path: Path) -> None:
+def test_a_pipe_for_the_statistics_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert "it is a pipe" in error_line(run("--stats", "--json", tmp_path / "pipe", "--", "true"))
 
@@ -183,7 +183,7 @@ def test_a_32_bit_program(compiled: Compile) -> None:
 
 @pytest.mark.parametrize("bits", [32, 64])
 def test_a_program_for_another_machine(bits: int, tmp_path: Path) -> None:
-    # All that tells is in the first bytes: a SPARC, which sorts its bytes the other way.
+    # The first bytes name the machine: a SPARC, which has the other byte order.
     start = b"\x7fELF" + bytes([bits // 32, 2, 1]) + bytes(9) + struct.pack(">HHI", 2, 43, 1)
     sizes = (32, 0) if bits == 32 else (56, 0)
     rest = struct.pack(">3II6H", 0, 52, 0, 0, 52, *sizes, 0, 0, 0) if bits == 32 else None
@@ -242,7 +242,7 @@ def test_an_installation_without_statistics(tmp_path: Path) -> None:
     assert "--stats" in error_line(call(sys.executable, "-S", "-m", "fairlock", "run", "--stats", "ls", cwd=folder))
 
 
-def test_broken_headers_are_no_surprise(compiled: Compile, tmp_path: Path) -> None:
+def test_broken_headers_raise_no_exception(compiled: Compile, tmp_path: Path) -> None:
     whole = compiled("plain").read_bytes()[:4096]
     dice = random.Random(1)
     file = tmp_path / "broken"
@@ -252,11 +252,11 @@ def test_broken_headers_are_no_surprise(compiled: Compile, tmp_path: Path) -> No
             if len(broken) > 4:
                 broken[dice.randrange(4, min(len(broken), 600))] = dice.choice([0, 1, 2, 0x7F, 0xFF])
         file.write_bytes(broken)
-        elf.read(file)  # whatever it says, it says something
+        elf.read(file)  # any result will do, but no exception
 
 
 @pytest.mark.parametrize("option", [("--lock", "mcs"), ("--waiting", "yield")], ids=" ".join)
-def test_what_only_the_lab_has_is_refused_with_the_way_to_get_it(option: tuple[str, str], tmp_path: Path) -> None:
+def test_an_object_of_the_lab_is_refused_with_the_way_to_get_it(option: tuple[str, str], tmp_path: Path) -> None:
     folder = copy_of_the_package(tmp_path)
     shutil.copytree(paths.preload_dir(), folder / "fairlock" / "preload")
     line = error_line(call(sys.executable, "-S", "-m", "fairlock", "run", *option, "--", "ls", cwd=folder))

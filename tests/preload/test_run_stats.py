@@ -68,14 +68,14 @@ def test_run_passes_input_output_and_status_on() -> None:
     assert "without contention" in done.stderr
 
 
-def test_run_tells_by_which_signal_the_program_ended() -> None:
+def test_run_reports_the_signal_that_killed_the_program() -> None:
     done = run_with_stats("sh", "-c", "kill -KILL $$")
     assert "no statistics" in done.stderr
     assert done.returncode == 128 + signal.SIGKILL
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGALRM])
-def test_run_hands_signals_to_the_program(number: signal.Signals) -> None:
+def test_run_passes_signals_to_the_program(number: signal.Signals) -> None:
     script = f"trap 'exit 9' {number.name[3:]}; echo ready; while :; do sleep 0.01; done"
     with ready_with_stats("sh", "-c", script) as running:
         running.send_signal(number)
@@ -114,14 +114,14 @@ n=0; trap 'n=$((n+1))' INT HUP; echo ready; while [ $n = 0 ]; do sleep 0.01; don
 
 
 @pytest.mark.parametrize("before", [(), ("setsid", "-w")], ids=["same group", "its own session"])
-def test_from_the_terminal_a_program_gets_one_interrupt(before: tuple[str, ...]) -> None:
+def test_a_program_gets_one_interrupt_from_the_terminal(before: tuple[str, ...]) -> None:
     """As Ctrl-C does, to all of its processes at once; and Python's are not in its way."""
     with on_terminal(*before, "sh", "-c", COUNTING) as (leader, child):
         os.write(leader, b"\x03")
         assert processes.wait(child) == 41
 
 
-def test_the_end_of_the_terminal_is_told() -> None:
+def test_a_program_gets_the_hangup_of_the_terminal() -> None:
     with on_terminal("sh", "-c", COUNTING) as (leader, child):
         os.close(leader)
         assert processes.wait(child) > 40
@@ -145,7 +145,7 @@ def on_terminal(*command: str) -> Iterator[tuple[int, int]]:
         os.close(leader)
 
 
-def test_an_end_while_the_report_is_made_leaves_no_folder() -> None:
+def test_a_signal_during_the_report_leaves_no_folder() -> None:
     slow = "import sys, time\nfrom fairlock import cli\nfrom fairlock.run import lock_statistics\n"
     slow += "lock_statistics.collect = lambda folder: (print(folder, flush=True), time.sleep(60))\nsys.exit(cli.main())"
     with processes.start([sys.executable, "-c", slow, "run", "--stats", "--", "true"]) as running:
@@ -157,7 +157,7 @@ def test_an_end_while_the_report_is_made_leaves_no_folder() -> None:
     assert not folder.exists()
 
 
-def test_what_we_ignore_is_for_the_program_all_the_same() -> None:
+def test_a_signal_that_fairlock_ignores_reaches_the_program() -> None:
     code = "import signal, sys, time; signal.signal(signal.SIGUSR2, lambda *_: sys.exit(9)); print('ready', flush=True)"
     before = signal.signal(signal.SIGUSR2, signal.SIG_IGN)
     try:
@@ -176,7 +176,7 @@ def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_a_file_that_cannot_be_written_is_told_before_or_leaves_the_status(tmp_path: Path) -> None:
+def test_an_unwritable_file_is_refused_or_leaves_the_status(tmp_path: Path) -> None:
     assert run_with_stats("true", json_file=tmp_path).returncode == 2
     full = run_with_stats("sh", "-c", "exit 3", json_file=Path("/dev/full"))
     assert "cannot write /dev/full: No space left" in full.stderr
@@ -191,20 +191,20 @@ def test_a_report_that_cannot_be_printed_leaves_output_and_status(where: str) ->
 
 
 @pytest.mark.parametrize(
-    ("deed", "told"),
+    ("tampering", "message"),
     [
         ("rm -r $folder", "no statistics"),
         ("mkdir $folder/x; mkfifo $folder/y; echo [1] > $folder/z", "without contention"),
         ('echo \'{"format": "fairlock-lock-statistics"}\' > $folder/z', "without contention"),
     ],
 )
-def test_a_program_that_tampers_with_the_folder(deed: str, told: str) -> None:
-    done = run_with_stats("sh", "-c", f"folder=${{FAIRLOCK_STATS%/*}}; {deed}; exit 3")
-    assert told in done.stderr
+def test_a_program_that_tampers_with_the_folder(tampering: str, message: str) -> None:
+    done = run_with_stats("sh", "-c", f"folder=${{FAIRLOCK_STATS%/*}}; {tampering}; exit 3")
+    assert message in done.stderr
     assert done.returncode == 3
 
 
-def test_files_that_may_not_grow_are_not_the_programs_end() -> None:
+def test_a_limit_on_file_sizes_does_not_end_the_program() -> None:
     done = run_with_stats("bash", "-c", "ulimit -f 0; exec sh -c 'exit 3'")
     assert "no statistics" in done.stderr
     assert done.returncode == 3

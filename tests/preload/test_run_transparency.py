@@ -36,12 +36,12 @@ def who(compiled: Compile) -> Path:
     ],
     ids=["after two dashes", "without", "after an option"],
 )
-def test_arguments_are_the_programs(words: list[str], seen: list[str], who: Path) -> None:
+def test_the_program_gets_its_arguments_unchanged(words: list[str], seen: list[str], who: Path) -> None:
     shown = "".join(f" [{word}]" for word in seen)
     assert output(run(*[who if word == "WHO" else word for word in words])) == f"fair spin-then-park{shown}"
 
 
-def test_input_output_and_status() -> None:
+def test_input_output_and_status_are_the_programs() -> None:
     done = run("--", "sh", "-c", "cat; echo oops >&2; exit 7", input="some\ntext")
     assert (done.returncode, done.stdout, done.stderr) == (7, "some\ntext", "oops\n")
 
@@ -74,16 +74,16 @@ def test_the_environment_stays(locale: dict[str, str]) -> None:
 # --- scripts, env ---
 
 
-def test_what_the_kernel_reads_of_a_first_line_ends_at_a_zero(tmp_path: Path) -> None:
+def test_a_zero_ends_the_first_line_of_a_script(tmp_path: Path) -> None:
     odd = script(tmp_path / "odd", "#!/bin/sh\0x\necho hi\n")
     assert output(run(odd)) == output(call(odd)) == "hi"
 
 
-def test_an_env_that_will_complain_may_do_so(tmp_path: Path) -> None:
+def test_env_reports_its_own_errors(tmp_path: Path) -> None:
     assert run(script(tmp_path / "open", '#!/usr/bin/env -S "sh\n')).returncode == 125
 
 
-def test_scripts_and_what_they_lead_to(who: Path, tmp_path: Path) -> None:
+def test_scripts_get_the_lock_and_their_arguments(who: Path, tmp_path: Path) -> None:
     first = script(tmp_path / "first", f"#!/bin/sh\necho $0 $1; exec {who}\n")
     second = script(tmp_path / "second", f"#! {first} word\n")
     by_env = script(tmp_path / "by-env", f"#!/usr/bin/env -S A=1 sh -e\necho $0; exec {who}\n")
@@ -97,5 +97,5 @@ def test_scripts_and_what_they_lead_to(who: Path, tmp_path: Path) -> None:
     [["-S", "echo hi"], ["-S", "echo ${A}", "hi"], ["PATH=/usr/bin:/bin", "echo", "hi"], ["-u", "PATH", "echo", "hi"]],
     ids=str,
 )
-def test_what_env_would_start_is_started(words: list[str]) -> None:
+def test_the_command_of_env_starts(words: list[str]) -> None:
     assert output(run("--", "env", *words, env={**os.environ, "A": ""})).split() == ["hi"]

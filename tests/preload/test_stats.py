@@ -64,14 +64,14 @@ def test_every_acquisition_is_counted_for_its_thread(build: Build, runs: Runs, l
     permits = object_named(process, "permits")
     assert permits["kind"] == "semaphore"
     assert sorted(one["acquisitions"] for one in permits["by_thread"]) == [100, 200, 300, 400, 500]
-    # Whoever waits on a condition takes its mutex once more, at least.
+    # A thread that waits on a condition takes its mutex at least once more.
     meeting = object_named(process, "meeting")
     assert min(one["acquisitions"] for one in meeting["by_thread"]) == 1
     assert sum(one["acquisitions"] >= 2 for one in meeting["by_thread"]) == 4
 
 
 @pytest.mark.parametrize("option", ["-pie", "-no-pie", "-rdynamic"])
-def test_contention_has_the_names_of_the_mutex_and_of_the_function(build: Build, runs: Runs, option: str) -> None:
+def test_contention_names_the_mutex_and_the_function(build: Build, runs: Runs, option: str) -> None:
     (process,) = runs(build("contended", option))
     ledger = object_named(process, "ledger")
     assert process["objects"][0]["symbol"] in ("ledger", "pool+0x8")  # by waiting time
@@ -83,7 +83,7 @@ def test_contention_has_the_names_of_the_mutex_and_of_the_function(build: Build,
     assert site["symbol"] == "take"
 
 
-def test_what_is_exported_has_a_name_without_tools(
+def test_an_exported_symbol_has_a_name_without_tools(
     build: Build, runs: Runs, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (process,) = runs(build("contended", "-rdynamic"))
@@ -119,22 +119,22 @@ def test_waits_are_counted(build: Build, runs: Runs, lock: str) -> None:
     assert process["lock"] == lock
 
 
-def test_programs_see_no_difference(build: Build, runs: Runs, lock: str) -> None:
+def test_a_program_sees_no_difference(build: Build, runs: Runs, lock: str) -> None:
     program = build("outcomes")
     environment = preload.environment(lock)
     plain = processes.run([program], env=environment, check=True)
     (process,) = runs(program, lock=lock)
     assert runs.output == plain.stdout
     assert plain.stdout.count("\n") == 50
-    # Nobody waited for a mutex but those who gave up. Other waits end by a timeout, too: one on a condition, one for a
-    # semaphore, and one that is not tried first, by a clock of which not every mutex knows.
+    # Only the threads that gave up waited for a mutex. Three other waits end by a timeout, too: one on a condition, one
+    # for a semaphore, and one without a try before it, by a clock that not every mutex knows.
     mutexes = [one for one in process["objects"] if one["kind"] == "mutex"]
     assert sum(one["abandoned"] for one in mutexes) == plain.stdout.count("ETIMEDOUT") - 3
     assert sum(one["contended"] for one in mutexes) == 0
     assert all(one["longest_ns"] > 10_000_000 for one in mutexes if one["abandoned"])
 
 
-def test_a_full_table_says_how_much_it_missed(build: Build, runs: Runs) -> None:
+def test_a_full_table_counts_what_it_misses(build: Build, runs: Runs) -> None:
     (process,) = runs(build("many"), "mutexes")
     assert process["uncounted"] > 0
     assert process["acquisitions"] + process["uncounted"] == 100_000
@@ -150,7 +150,7 @@ def test_ten_thousand_threads(build: Build, runs: Runs, lock: str) -> None:
     assert len({one["thread"] for one in counted["by_thread"]}) == 10_000
 
 
-def test_the_child_of_a_fork_counts_for_itself(build: Build, runs: Runs, lock: str) -> None:
+def test_the_child_of_a_fork_has_its_own_counts(build: Build, runs: Runs, lock: str) -> None:
     child, parent = runs(build("forks"), lock=lock)  # and no third one, of the vfork
     assert child["parent"] == parent["pid"]
     assert [one["acquisitions"] for one in object_named(parent, "counted")["by_thread"]] == [6, 1]
@@ -164,7 +164,7 @@ def test_every_orderly_end_leaves_a_document(build: Build, runs: Runs, how: str)
     assert object_named(process, "counted")["acquisitions"] == 1
 
 
-def test_a_killed_program_leaves_nothing(build: Build, runs: Runs) -> None:
+def test_a_killed_program_leaves_no_document(build: Build, runs: Runs) -> None:
     assert runs(build("exits"), "kill") == []
     assert runs.status == -signal.SIGKILL
 
@@ -184,7 +184,7 @@ def test_constructors_and_malloc_may_lock_first(build: Build, runs: Runs, lock: 
 
 
 def test_a_constructor_may_wait_for_a_thread_that_locks(build: Build, runs: Runs, lock: str) -> None:
-    """The loader's lock is taken then: whoever asked it for a function would hang."""
+    """The loader's lock is taken meanwhile: a thread that looked up a function would hang."""
     library = build("waiting_constructor", "-shared", "-fPIC")
     (process,) = runs(build("opens"), library, lock=lock)
     assert object_named(process, "counted")["acquisitions"] == 1
@@ -229,7 +229,7 @@ def test_without_statistics_nothing_is_preloaded_for_them() -> None:
     assert paths.preload_dir() / "stats.so" == lock_statistics.library()
 
 
-def test_a_process_whose_number_another_had_before(runs: Runs) -> None:
+def test_two_processes_with_the_same_number_leave_two_documents(runs: Runs) -> None:
     processes = runs("sh", "-c", """echo '{"pid": 0, "parent": 0}' > $FAIRLOCK_STATS.$$""")
     assert sorted(process["pid"] > 0 for process in processes) == [False, True]
 

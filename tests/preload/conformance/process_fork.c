@@ -34,7 +34,7 @@ FOR_PLAIN_KINDS(fork_with_mutex, "the child of an owner is the owner of its copy
 
 FOR_PLAIN_KINDS(
     fork_with_waiters,
-    "an owner with waiters forks: the child can unlock its copy, for its own waiters; in the parent, the waiters get it") {
+    "an owner with waiters forks: the child can unlock its copy, for its own waiters; the parent's waiters get it") {
   pthread_t threads[3];
   EQUAL(pthread_mutex_lock(mutex), 0);
   for (int i = 0; i != 3; ++i) threads[i] = start(passes, NULL);
