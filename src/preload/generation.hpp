@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generations: every object of ours bears the stamp of the last process that used it. In the child of a fork the threads
-// that stood in a line are gone, so an object with an older stamp is made new before its next use: its line is empty,
-// and a mutex is held if and only if the forking thread held it.
+// Generations: every object of ours bears the stamp of the last process that used it. In the child of a fork the
+// threads that stood in a line are gone, so an object with an older stamp is made new before its next use: its line is
+// empty, and a mutex is held if and only if the forking thread held it.
 //
 //   field      holds                                                                   written by
 //   alive      the generation; 0 in a new process; `busy` while the process sets up    the first thread of a process
 //   last_      the generation of this process or, until it has one, of its parent      the same
 //   forker_    the owner_number() of the thread that forked, or 0                      the same
-//   a stamp    0: never used; a generation; with `busy` while the object is renewed    the first thread to use the object
+//   a stamp    0: never used; a generation; with `busy` while the object is renewed    the first thread to use it
 //
-// The kernel clears the page of `alive` for a child. So the child notices, however it was made (fork, _Fork, clone), and
-// before the atfork handlers of others unlock what they locked before the fork. Where the kernel cannot clear a page, a
-// handler of ours does. It is registered early, but not before the handlers of every other library.
+// The kernel clears the page of `alive` for a child. So the child notices, however it was made (fork, _Fork, clone),
+// and before the atfork handlers of others unlock what they locked before the fork. Where the kernel cannot clear a
+// page, a handler of ours does. It is registered early, but not before the handlers of every other library.
 #pragma once
 
 #include <errno.h>

@@ -10,12 +10,12 @@
 //   36   stamp       the generation of the last process that used it             generation.hpp
 //   38   waiters     threads that wait on a condition and will lock it again     the owner
 //
-// All zero is an unlocked mutex of the normal type, so the static initialisers and std::mutex need no init. A mutex with
-// another bit of `kind` set belongs to glibc and has glibc's layout (`ours`). In shared memory, init or the first use
-// sets the process-shared bit.
+// All zero is an unlocked mutex of the normal type, so the static initialisers and std::mutex need no init. A mutex
+// with another bit of `kind` set belongs to glibc and has glibc's layout (`ours`). In shared memory, init or the first
+// use sets the process-shared bit.
 //
-// A lock whose waiters cannot leave has a door instead: a thread with a deadline waits outside the line, and tries after
-// each release. Such locks are for the lab, because the door has no order.
+// A lock whose waiters cannot leave has a door instead: a thread with a deadline waits outside the line, and tries
+// after each release. Such locks are for the lab, because the door has no order.
 #pragma once
 
 #include <errno.h>

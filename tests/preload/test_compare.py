@@ -210,7 +210,7 @@ def point(command: str, lock: str = "twa") -> Point:
 
 
 def test_a_lock_that_cannot_be_loaded_is_no_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "spin-then-park" / "twa.so"
+    file = tmp_path / "sleeping" / "twa.so"
     file.parent.mkdir()
     file.write_text("this is no shared object")
     monkeypatch.setattr(paths, "preload_dir", lambda: tmp_path)

@@ -2,13 +2,13 @@
 // The functions that a program calls. Each calls the next definition of its name, which is glibc's or that of a lock
 // preloaded behind this object, and counts the outcome.
 //
-// Each acquisition begins with a try. If the try succeeds, the thread did not wait. On a first come, first served lock a
-// try fails while a thread waits, so no thread jumps the line; glibc's mutex itself begins with a try. A recursive
-// relock succeeds at once. If the object is busy, the lock decides: it waits, or reports a relock. So a program sees
-// what it would see without this object.
+// Each acquisition begins with a try. If the try succeeds, the thread did not wait. On a first come, first served lock
+// a try fails while a thread waits, so no thread jumps the line. glibc's own mutex begins with a try, too. A recursive
+// relock succeeds at once. If the object is busy, the lock decides: it waits, or reports a relock. So the program sees
+// the same results as without this object.
 //
-// Not here: unlocking, which has nothing to count; and read-write locks, spin locks and C11's mtx_lock, which glibc does
-// not implement with these names.
+// Not here: unlocking, which has nothing to count; and read-write locks, spin locks and C11's mtx_lock, which glibc
+// does not implement with these names.
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>

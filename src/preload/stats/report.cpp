@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report: one JSON document for each process, in a file whose name is FAIRLOCK_STATS, a dot and the process's number.
-// docs/reference/lock-statistics.md describes it.
+// The report: one JSON document for each process, in a file whose name is FAIRLOCK_STATS, a dot and the process's
+// number. docs/reference/lock-statistics.md describes it.
 //
 // A process writes it while it ends, perhaps in a signal handler on a small stack, while other threads go on. So it
 // allocates no memory, keeps nothing large on the stack, takes no lock but the loader's own (dladdr), and uses write().

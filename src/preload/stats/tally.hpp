@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts of what happens to a program's mutexes and semaphores, whatever implements them.
+// Counts of acquisitions and waits of a program's mutexes and semaphores, under any implementation.
 //
 // A tally belongs to one object, one thread and one call site:
 //
@@ -7,7 +7,7 @@
 //   thread         the thread's number; 0: the tally is free                               the thread, once
 //   object         the address of the mutex, or of the semaphore plus 1                    the same
 //   site           the call site of waits; 0: acquisitions that did not wait               the same
-//   acquisitions   those that succeeded; if there is a site, after a wait                  the thread, like all that follow
+//   acquisitions   those that succeeded; if there is a site, after a wait                  the thread, as all below
 //   abandoned      acquisitions that were abandoned
 //   woken          of the acquisitions, those that slept until the lock was handed over
 //   waited         nanoseconds that the acquisitions waited in all
