@@ -45,14 +45,15 @@ define INSTALL_BOTH
 endef
 
 build: $(VENV)/build.stamp $(VENV)/lab.stamp ## build fairlock and the lab, and install both in .venv
-	$(call INSTALL_BOTH,,--config-settings=cmake.define.FAIRLOCK_CHECKER=ON)
+	$(call INSTALL_BOTH,,$(addprefix --config-settings=cmake.define.,FAIRLOCK_CHECKER=ON FAIRLOCK_LAB_PRELOAD=ON))
 
 # This is often the first command on a new machine, so it builds only what it runs. It keeps what is already built.
 built = $(if $(wildcard $(VENV)/lib/python*/site-packages/$(1)),ON,OFF)
 
 bench: packages-bench $(VENV)/build.stamp $(VENV)/lab.stamp ## find out which lock is best on this machine
 	$(call INSTALL_BOTH,--config-settings=cmake.define.FAIRLOCK_PRELOAD=$(call built,fairlock/preload),\
-	    --config-settings=cmake.define.FAIRLOCK_CHECKER=$(call built,fairlock_lab/_native.*.so))
+	    --config-settings=cmake.define.FAIRLOCK_CHECKER=$(call built,fairlock_lab/_native.*.so) \
+	    --config-settings=cmake.define.FAIRLOCK_LAB_PRELOAD=$(call built,fairlock_lab/preload))
 	@$(RUN) $(BIN)/fairlock bench short $(ARGS)
 
 check: build ## check every lock with the model checker

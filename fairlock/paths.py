@@ -19,7 +19,7 @@ def cmake_dir() -> Path:
 
 def preload_dir() -> Path:
     """Return the directory of the shared objects for LD_PRELOAD, or raise FileNotFoundError."""
-    return _find("preload", "spin-then-park/fair.so", "the preloadable locks")
+    return _find("preload", "sleeping/fair.so", "the preloadable locks")
 
 
 def find(package: str, file: str, folder: str, witness: str, what: str) -> Path:

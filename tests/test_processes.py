@@ -123,7 +123,7 @@ def test_programs_that_tests_start_ignore_no_terminating_signal() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="`fairlock run` is for Linux")
 def test_a_test_that_sends_sighup_passes_under_nohup() -> None:
     """Programs under `nohup` inherit an ignored SIGHUP, and a shell cannot trap a signal that was ignored before."""
-    test = TESTS / "preload/test_stats.py::test_the_end_of_the_terminal_is_told"
+    test = TESTS / "preload/test_run_stats.py::test_a_program_gets_the_hangup_of_the_terminal"
     command = ["nohup", Path(sys.executable).with_name("pytest"), "-q", "-p", "no:cacheprovider", test]
     done = processes.run(command, timeout=120, cwd=TESTS.parent, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stdout

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``fairlock run`` and ``python -m fairlock``: programs that get other locks without a change."""
+"""``fairlock run`` and ``python -m fairlock``: run a program with other locks, without changing it."""

@@ -15,7 +15,7 @@ from fairlock.run import lock_statistics, preload, program, python_program
 from fairlock.usage import UsageError
 
 ALL = "all"
-COMPARING = ("timeout", "measure", "measure_lower", "show", "seed", "report")  # options that are for nothing else
+COMPARING = ("timeout", "measure", "measure_lower", "show", "seed", "report")  # options for comparisons only
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,24 +24,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--lock",
         metavar="NAME",
         default=preload.DEFAULT_LOCK,
-        help=f"{preload.DEFAULT_LOCK} unless told; {preload.GLIBC} replaces nothing; {ALL}, or a,b,c: compare",
+        help=f"default: {preload.DEFAULT_LOCK}; {preload.GLIBC} replaces nothing; {ALL}, or a,b,c: compare locks",
     )
     parser.add_argument(
-        "--waiting", metavar="POLICY", default=preload.DEFAULT_WAITING, help=f"{preload.DEFAULT_WAITING} unless told"
+        "--waiting",
+        metavar="POLICY",
+        default=preload.DEFAULT_WAITING,
+        help=f"what a waiter does (default: {preload.DEFAULT_WAITING})",
     )
-    parser.add_argument("--python", action="store_true", help="replace the types of Python's threading, too")
-    parser.add_argument("--stats", action="store_true", help="at the end, tell which mutexes were contended, and how")
-    parser.add_argument("--json", metavar="FILE", help="write the statistics or the comparison there, too")
-    parser.add_argument("--print", action="store_true", help="print the command with its environment, to use by hand")
-    parser.add_argument("--list", action="store_true", help="print which locks and waiting policies there are")
+    parser.add_argument("--python", action="store_true", help="also replace the types of Python's threading")
+    parser.add_argument(
+        "--stats", action="store_true", help="report which mutexes were contended when the program ends"
+    )
+    parser.add_argument("--json", metavar="FILE", help="also write the statistics or the comparison to FILE")
+    parser.add_argument("--print", action="store_true", help="print the command with its environment; start nothing")
+    parser.add_argument("--list", action="store_true", help="print all locks and waiting policies")
     group = parser.add_argument_group("to compare locks")
-    group.add_argument("--repeat", metavar="N", type=int, help="run the program N times with each (5)")
-    group.add_argument("--timeout", metavar="S", type=float, help="seconds after which a run has failed")
-    group.add_argument("--measure", metavar="REGEX", help="compare a number that the program prints: more is better")
-    group.add_argument("--measure-lower", metavar="REGEX", help="the same, where less is better")
-    group.add_argument("--show", action="store_true", help="print what each run printed")
-    group.add_argument("--seed", metavar="X", type=int, help="of the order (default: another each time)")
-    group.add_argument("--report", metavar="FILE.html", help="make a page of the results")
+    group.add_argument("--repeat", metavar="N", type=int, help="run the program N times with each lock (default: 5)")
+    group.add_argument("--timeout", metavar="S", type=float, help="a run that takes more seconds has failed")
+    group.add_argument("--measure", metavar="REGEX", help="compare a number that the program prints; more is better")
+    group.add_argument("--measure-lower", metavar="REGEX", help="the same; less is better")
+    group.add_argument("--show", action="store_true", help="print the output of each run")
+    group.add_argument("--seed", metavar="X", type=int, help="repeat the order of an earlier comparison")
+    group.add_argument("--report", metavar="FILE.html", help="also make a page of the results")
     parser.add_argument("command", metavar="PROGRAM ARGUMENT", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
@@ -55,8 +60,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     command: list[str] = args.command[1:] if args.command[:1] == ["--"] else args.command
     several = args.lock == ALL or "," in args.lock or args.repeat is not None
-    refuse_what_does_not_go_together(args, command, several)
-    preload.library(preload.DEFAULT_LOCK, args.waiting)  # is there such a policy? --lock glibc would not ask
+    refuse_conflicts(args, command, several)
+    preload.library(preload.DEFAULT_LOCK, args.waiting)  # refuse an unknown policy with --lock glibc, too
     before = preload.given_environment()
     if several:
         locks = chosen(args.lock, args.waiting)
@@ -71,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     file = prepare(command, environment, args.python, args.stats or args.lock != preload.GLIBC) if command else ""
     if args.print:
         if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(errors="surrogateescape")  # names as they are, whatever their encoding
+            sys.stdout.reconfigure(errors="surrogateescape")  # print names of any encoding unchanged
         print(by_hand(command, environment, before))
         return 0
     if args.stats:
@@ -83,34 +88,34 @@ def listing() -> str:
     rows = [(waiting, ", ".join(preload.locks(waiting))) for waiting in preload.waitings()]
     return (
         table.render(("--waiting", "--lock"), rows)
-        + f"\n\nUnless told, --lock {preload.DEFAULT_LOCK} --waiting {preload.DEFAULT_WAITING}. "
-        f"--lock {preload.GLIBC} replaces nothing; --lock {ALL}, or several with commas, compares."
+        + f"\n\nThe default is --lock {preload.DEFAULT_LOCK} --waiting {preload.DEFAULT_WAITING}. "
+        f"--lock {preload.GLIBC} replaces nothing. --lock {ALL}, or several names with commas, compares locks."
     )
 
 
-def refuse_what_does_not_go_together(args: argparse.Namespace, command: list[str], several: bool) -> None:
+def refuse_conflicts(args: argparse.Namespace, command: list[str], several: bool) -> None:
     if not command and not args.print:
         raise UsageError(
             "which program? fairlock run [--lock NAME] [--waiting POLICY] -- PROGRAM [ARGUMENT ...]; "
             f"locks: {', '.join([preload.GLIBC, *preload.locks()])}; waiting: {', '.join(preload.waitings())}"
         )
     if several and (args.stats or args.print):
-        raise UsageError("--stats and --print are for one lock; name it with --lock, and leave out --repeat")
+        raise UsageError("--stats and --print need a single lock; name it with --lock, and leave out --repeat")
     if args.repeat is not None and args.repeat < 1:
-        raise UsageError(f"--repeat {args.repeat}: a program is run at least once with each lock; 5 is a beginning")
+        raise UsageError(f"--repeat {args.repeat}: a comparison needs at least one run with each lock; try --repeat 5")
     given = [
         name.replace("_", "-")
         for name in COMPARING
         if getattr(args, name) is not None and getattr(args, name) is not False
     ]
     if given and not several:
-        raise UsageError(f"--{given[0]} is for a comparison of locks; add --lock all, or --repeat N")
+        raise UsageError(f"--{given[0]} is only for comparisons of locks; add --lock all, or --repeat N")
     if args.json is not None and not several and not args.stats:
         raise UsageError("--json writes statistics or a comparison; add --stats, or --lock all")
 
 
 def chosen(names: str, waiting: str) -> list[str]:
-    """Return the locks that a list with commas names."""
+    """Return the locks of a list with commas."""
     locks = names.split(",")
     for lock in locks:
         if lock not in (preload.GLIBC, ALL):
@@ -119,7 +124,7 @@ def chosen(names: str, waiting: str) -> list[str]:
 
 
 def prepare(command: list[str], environment: dict[str, str], python: bool, replaced: bool) -> str:
-    """Return the file to start; raise UsageError if it cannot be started, or what is asked for would not happen."""
+    """Return the file to start; raise UsageError if it cannot start, or would not get what the options ask for."""
     steps = program.steps(command, environment)
     if replaced:
         program.check(steps[-1], preload.library(preload.DEFAULT_LOCK))
@@ -130,17 +135,19 @@ def prepare(command: list[str], environment: dict[str, str], python: bool, repla
 
 
 def by_hand(command: list[str], environment: dict[str, str], before: dict[str, str]) -> str:
-    changed = [name for name in ("LD_PRELOAD", "PYTHONPATH") if environment.get(name) != before.get(name)]
-    # Nothing, and not '': in `env $(...)` no shell takes the quotes away.
+    changed = [
+        name for name in (preload.WAITING, "LD_PRELOAD", "PYTHONPATH") if environment.get(name) != before.get(name)
+    ]
+    # An empty value has no quotes: in `env $(...)` the shell would not remove them.
     settings = [f"{name}={shlex.quote(environment[name]) if environment.get(name) else ''}" for name in changed]
     return " ".join([*settings, *map(shlex.quote, command)])
 
 
 def become(file: str, command: list[str], environment: dict[str, str]) -> int:
-    """Go on as that program: signals, files and the exit status are its own."""
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and whatever it becomes would
+    """Become the program, which then has this process, its signals, its files and its exit status."""
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and the program would, too
         signal.signal(number, signal.SIG_DFL)
-    if sys.stdout is not None:  # closed by whoever started us
+    if sys.stdout is not None:  # the caller may have closed it
         sys.stdout.flush()
     try:
         os.execve(file, command, environment)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an ELF file says of itself: for which machine it is, and which loader it asks for."""
+"""The headers of an ELF file: its machine, and the loader that it names."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 
 PT_INTERP = 3
 
-# EI_CLASS: the bits; of the file's header e_machine, e_phoff, e_phentsize and e_phnum; and of a program header p_type,
-# p_offset and p_filesz.
+# For each EI_CLASS: the bits; the fields e_machine, e_phoff, e_phentsize and e_phnum of the file's header; and the
+# fields p_type, p_offset and p_filesz of a program header.
 CLASSES = {
     1: (32, "18xH8xI10xHH", "II8xI12x"),
     2: (64, "18xH12xQ14xHH", "I4xQ16xQ16x"),
 }
 BYTE_ORDERS = {1: "<", 2: ">"}  # EI_DATA
 
-# e_machine, and what people call it: those for which there are distributions of Linux.
+# The names of e_machine, for every machine with a distribution of Linux.
 MACHINES = {
     3: "x86",
     8: "MIPS",
@@ -40,12 +40,12 @@ class Elf:
 
     @property
     def kind(self) -> str:
-        """Return what such a program is called: '64-bit x86-64'."""
+        """Return a description such as '64-bit x86-64'."""
         return f"{self.bits}-bit {MACHINES.get(self.machine, f'machine {self.machine}')}"
 
 
 def read(path: Path) -> Elf | None:
-    """Return what the headers of a file say, or None if the kernel would not take it for an ELF program."""
+    """Return the headers of a file, or None if the kernel would not take it for an ELF program."""
     with path.open("rb") as file:
         start = file.read(64)
         try:
@@ -62,6 +62,6 @@ def read(path: Path) -> Elf | None:
                     file.seek(offset)
                     loader = file.read(min(length, 4096)).rstrip(b"\0")
                     return Elf(bits, machine, loader.decode(errors="replace"))
-        except (LookupError, OSError, OverflowError, ValueError, struct.error):  # cut off, or pointing anywhere
+        except (LookupError, OSError, OverflowError, ValueError, struct.error):  # truncated, or with wild offsets
             return None
     return Elf(bits, machine, "")

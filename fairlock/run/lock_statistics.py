@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``fairlock run --stats``: which mutexes of a program were contended, where, and how its threads fared."""
+"""``fairlock run --stats``: the contended mutexes of a program, where threads waited, and how fairly."""
 
 from __future__ import annotations
 
@@ -34,56 +34,56 @@ Document = dict[str, Any]  # of one process, as stats.so writes it, or a part of
 
 
 def library() -> Path:
-    """Return the shared object that counts, or raise UsageError."""
+    """Return the shared object that counts acquisitions, or raise UsageError."""
     file = paths.preload_dir() / "stats.so"
     if not file.is_file():
-        raise UsageError(f"this installation has no {file}, which --stats needs; `pip install` fairlock anew")
+        raise UsageError(f"--stats needs {file}, which this installation lacks; install fairlock again")
     return file
 
 
 def run(command: list[str], environment: Mapping[str, str], json_file: str | None) -> int:
-    """Run a program that preloads the library, tell on stderr what it counted, and return the exit status."""
+    """Run a program that preloads the library, report the counts on stderr, and return the exit status."""
     if json_file is not None:
         try:
             if Path(json_file).is_fifo():
                 raise UsageError(
-                    f"cannot write {json_file}: it is a pipe, and the program would wait until somebody reads it"
+                    f"cannot write {json_file}: it is a pipe, and the program would wait for a reader; name a file"
                 )
             Path(json_file).open("a").close()
         except OSError as error:
             raise UsageError(f"cannot write {json_file}: {error.strerror}") from None
     signals.all_as_ctrl_c()  # when the program has ended, and the folder is still there
-    with folder_for_all() as folder:
+    with temporary_folder() as folder:
         status = wait_for(command, {**environment, "FAIRLOCK_STATS": f"{folder}/process"})
         processes = collect(Path(folder))
     resolve(processes)
-    tell(report(processes))
+    print_error(report(processes))
     if json_file is not None:
         whole = {"format": FORMAT, "version": VERSION, "command": command, "status": status, "processes": processes}
         try:
             Path(json_file).write_text(json.dumps(whole, indent=1) + "\n")
-        except OSError as error:  # the status is the program's all the same
-            tell(f"fairlock: cannot write {json_file}: {error.strerror}")
+        except OSError as error:  # the exit status is still the program's
+            print_error(f"fairlock: cannot write {json_file}: {error.strerror}")
     return status
 
 
-def folder_for_all() -> tempfile.TemporaryDirectory[str]:
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
     try:
         folder = tempfile.TemporaryDirectory(prefix="fairlock-stats-", ignore_cleanup_errors=True)
     except OSError as error:
-        raise UsageError(f"--stats needs a folder for files, which TMPDIR can name: {error.strerror}") from None
+        raise UsageError(f"--stats needs a temporary folder, which TMPDIR can name: {error.strerror}") from None
     if os.geteuid() == 0:
-        Path(folder.name).chmod(0o1777)  # a server that root starts may be somebody else when it ends
+        Path(folder.name).chmod(0o1777)  # a server that root starts may end as another user
     return folder
 
 
-def tell(text: str) -> None:
-    """Write to stderr, if it takes it: the status is the program's all the same."""
+def print_error(text: str) -> None:
+    """Write to stderr. If that fails, the exit status is still the program's."""
     with contextlib.suppress(OSError):
         print(text, file=sys.stderr)
 
 
-FROM_TERMINAL = {signal.SIGINT, signal.SIGQUIT, signal.SIGWINCH}  # and not SIGHUP: only a session's leader gets that
+FROM_TERMINAL = {signal.SIGINT, signal.SIGQUIT, signal.SIGWINCH}  # not SIGHUP, which only the leader of a session gets
 NOT_HANDED_ON = {
     *(signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT),  # stop us, too
     *(signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP, signal.SIGSYS),  # our own faults
@@ -92,15 +92,15 @@ NOT_HANDED_ON = {
 
 
 def wait_for(command: list[str], environment: Mapping[str, str]) -> int:
-    """Run a program as if it had been started in our place, and return the exit status that a shell would see."""
-    # What others send to us is for the program, even what we ignore. What comes from the terminal it gets by itself,
-    # unless it has left our group, and decides what to do.
+    """Run a program as if in place of this process, and return the exit status that a shell would see."""
+    # Pass on every signal that other processes send, even those that this process ignores. The terminal sends its
+    # signals to the program as well, unless the program has left our process group.
     ours = signal.valid_signals() - NOT_HANDED_ON
-    handler = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, children would vanish before we can ask
+    handler = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it is ignored, children vanish before waitpid
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ours | {signal.SIGCHLD})
     try:
         try:
-            # Python ignores these two, and a program would go on to do so.
+            # Python ignores these two, and the program would inherit that.
             child = os.posix_spawnp(
                 command[0],
                 command,
@@ -111,14 +111,14 @@ def wait_for(command: list[str], environment: Mapping[str, str]) -> int:
         except OSError as error:
             raise NotExecutableError(f"could not start {command[0]}: {error.strerror}") from None
         while True:
-            got = signal.sigwaitinfo(ours | {signal.SIGCHLD})
-            if got.si_signo == signal.SIGCHLD:
+            received = signal.sigwaitinfo(ours | {signal.SIGCHLD})
+            if received.si_signo == signal.SIGCHLD:
                 ended, status = os.waitpid(child, os.WNOHANG)
                 if ended:
                     break
-            # What the kernel sends has a positive code.
-            elif got.si_code <= 0 or got.si_signo not in FROM_TERMINAL or os.getpgid(child) != os.getpgrp():
-                os.kill(child, got.si_signo)
+            # A signal from the kernel has a positive code.
+            elif received.si_code <= 0 or received.si_signo not in FROM_TERMINAL or os.getpgid(child) != os.getpgrp():
+                os.kill(child, received.si_signo)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         signal.signal(signal.SIGCHLD, handler)
@@ -127,21 +127,21 @@ def wait_for(command: list[str], environment: Mapping[str, str]) -> int:
 
 
 def collect(folder: Path) -> list[Document]:
-    """Return what the processes left behind, the one that waited most first."""
-    found = []
-    with contextlib.suppress(OSError):  # the program may have tidied up
+    """Return the documents of the processes, the longest waiting time first."""
+    documents = []
+    with contextlib.suppress(OSError):  # the program may have removed the folder
         for file in folder.iterdir():
             document = read(file)
             if isinstance(document, dict) and document.keys() >= KEYS and document["format"] == FORMAT:
-                found.append(document)
-    return sorted(found, key=lambda process: (-process["waited_ns"], -process["acquisitions"], process["pid"]))
+                documents.append(document)
+    return sorted(documents, key=lambda process: (-process["waited_ns"], -process["acquisitions"], process["pid"]))
 
 
 def read(file: Path) -> object:
-    """Return a document; nothing if its process has not finished it, or the file is somebody else's."""
+    """Return a document; None if its process has not finished it, or the file belongs to another program."""
     with contextlib.suppress(OSError, ValueError, RecursionError):
         if file.is_file():
-            return json.loads(file.read_text(errors="surrogateescape"))  # of names as they are, whatever their encoding
+            return json.loads(file.read_text(errors="surrogateescape"))  # names of any encoding
     return None
 
 
@@ -149,19 +149,19 @@ def read(file: Path) -> object:
 
 
 def resolve(processes: list[Document]) -> None:
-    """Add what is known of every address: the name of an object, functions and lines of a call site."""
+    """Add names to the addresses: of objects, and the functions and lines of call sites."""
     objects = [one for process in processes for one in process["objects"]]
     sites = [site for one in objects for site in one["call_sites"]]
     for module in {place["module"] for place in chain(objects, sites) if place["module"]}:
         here = [one for one in objects if one["module"] == module]
         calls = [site for site in sites if site["module"] == module]
         named = symbols.names(module, {*map(_offset, here), *map(_call, calls)})
-        found = symbols.frames(module, {*map(_call, calls)}) if calls else {}
+        frames = symbols.frames(module, {*map(_call, calls)}) if calls else {}
         for one in here:
             one["symbol"] = named.get(_offset(one), one["symbol"])
         for site in calls:
             site["symbol"] = named.get(_call(site), site["symbol"] or "").partition("+0x")[0] or None
-            site["frames"] = [frame._asdict() for frame in found.get(_call(site), [])]
+            site["frames"] = [frame._asdict() for frame in frames.get(_call(site), [])]
     for one in objects:
         one["call_sites"].sort(key=lambda site: -site["waited_ns"])
 
@@ -171,13 +171,13 @@ def _offset(place: Document) -> int:
 
 
 def _call(site: Document) -> int:
-    """Return where the call is: before the address to which it returns."""
+    """Return an address inside the call, which lies before its return address."""
     return _offset(site) - 1
 
 
 def describe(place: Document) -> str:
-    """Return what a person calls an object or a call site."""
-    # Of functions that were inlined, the innermost that is not part of C++'s library.
+    """Return a readable name of an object or a call site."""
+    # Of the inlined functions, the innermost that is not part of the C++ library.
     for frame in place.get("frames", []):
         if not frame["function"].startswith(("std::", "__gthread")) or frame is place["frames"][-1]:
             return f"{frame['function']} ({Path(frame['file']).name}:{frame['line'] or '?'})"
@@ -192,11 +192,11 @@ def describe(place: Document) -> str:
 
 
 def report(processes: list[Document]) -> str:
-    """Return a table for each process that had contention, and of the others a line."""
+    """Return a table for each process with contention, and a line for all others."""
     parts = []
     contended = [process for process in processes if _contended(process)]
     for process in contended[:TABLES]:
-        parts += [of_process(process), ""]
+        parts += [process_report(process), ""]
     if contended:
         parts.append(LEGEND)
     more = contended[TABLES:]
@@ -214,7 +214,7 @@ def report(processes: list[Document]) -> str:
     return "\n".join(parts) or NOTHING
 
 
-def of_process(process: Document) -> str:
+def process_report(process: Document) -> str:
     lock = process["lock"] if process["waiting"] is None else f"{process['lock']}, {process['waiting']}"
     command = textwrap.shorten(" ".join(process["command"]), 80, placeholder=" ...") or "a process"
     parts = [
@@ -227,16 +227,16 @@ def of_process(process: Document) -> str:
         if listed:
             parts += ["", render(kind, listed[:ROWS])]
         if len(listed) > ROWS:
-            parts.append(f"and {len(listed) - ROWS:,} more that were contended")
+            parts.append(f"and {len(listed) - ROWS:,} more with contention")
     if process["uncounted"]:
         parts.append(f"fairlock: the table was full: {_counted(process['uncounted'], 'call')} could not be counted")
     return "\n".join(parts)
 
 
-NOTHING = "fairlock: no statistics: the program was killed by a signal, or became another one, or could not be counted"
+NOTHING = "fairlock: no statistics: a signal killed the program, or it became another one, or it loaded no stats.so"
 LEGEND = """\
-hand-overs: the thread slept until the lock came to it.
-fairness: the fewest acquisitions of a thread that had to wait, over the most."""
+hand-overs: acquisitions of a thread that slept until the lock was handed over.
+fairness: the fewest acquisitions of a waiting thread, divided by the most."""
 COLUMNS = ("acquisitions", "contended", "abandoned", "waited", "longest", "parks", "hand-overs", "fairness")
 
 
@@ -261,7 +261,7 @@ def render(kind: str, objects: Iterable[Document]) -> str:
 
 
 def _sites(sites: list[Document]) -> str:
-    """Return the call site that waited most, and how many others there are."""
+    """Return the call site with the longest waiting time, and the number of the others."""
     others = f" and {len(sites) - 1} more" if len(sites) > 1 else ""
     return f"{describe(sites[0])}{others}"
 

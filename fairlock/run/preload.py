@@ -1,44 +1,75 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shared objects that take the place of POSIX locks: which there are, and the environment that loads one."""
+"""The shared objects that replace POSIX locks: a list of them, and the environment that loads one."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import metadata
 from pathlib import Path
 
-from fairlock import paths
+from fairlock import extensions, paths
 from fairlock.usage import UsageError, one_of
 
-GLIBC = "glibc"  # stands for no replacement at all, wherever a lock is chosen
+GLIBC = "glibc"  # as the name of a lock: replace nothing
 DEFAULT_LOCK = "fair"
 DEFAULT_WAITING = "spin-then-park"
+
+# The waiting policies of an object, by the folder that it is in. WAITING chooses one at load time.
+POLICIES = {"sleeping": (DEFAULT_WAITING, "park"), "awake": ("yield", "spin", "monitor")}
+WAITING = "FAIRLOCK_WAITING"  # without it, an object uses the first of its policies
+
+
+def directories() -> Iterator[Path]:
+    """Yield the directories of the objects: the product's, and then the lab's if it is installed and has any."""
+    yield paths.preload_dir()
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        lab = Path(str(metadata.distribution("fairlock-lab").locate_file("fairlock_lab/preload")))
+        if lab.is_dir():
+            yield lab
 
 
 def waitings() -> list[str]:
     """Return the waiting policies, the default one first."""
-    names = sorted(folder.name for folder in paths.preload_dir().iterdir() if folder.is_dir())
-    return sorted(names, key=lambda name: name != DEFAULT_WAITING)
+    return [waiting for folder, policies in POLICIES.items() if _objects(folder) for waiting in policies]
 
 
 def locks(waiting: str = DEFAULT_WAITING) -> list[str]:
     """Return the locks that can be preloaded, by catalogue name."""
-    return sorted(file.stem for file in (paths.preload_dir() / waiting).glob("*.so"))
+    return sorted(_objects(_folder(waiting)))
 
 
 def library(lock: str, waiting: str = DEFAULT_WAITING) -> Path:
     """Return the shared object for LD_PRELOAD, or raise UsageError."""
+    folder = _folder(waiting)
+    for directory in directories():
+        if file := _objects_in(directory / folder).get(lock):
+            return file
+    missing = one_of("lock", lock, [GLIBC, *locks(waiting)])
     if waiting not in waitings():
-        raise UsageError(one_of("waiting policy", waiting, waitings()))
-    if lock not in locks(waiting):
-        raise UsageError(one_of("lock", lock, [GLIBC, *locks(waiting)]))
-    return paths.preload_dir() / waiting / f"{lock}.so"
+        missing = one_of("waiting policy", waiting, waitings())
+    if len(list(directories())) == 1:
+        missing += f"; the lab has more: {extensions.HOW_TO_GET_THE_LAB}"
+    raise UsageError(missing)
+
+
+def _folder(waiting: str) -> str:
+    return next((folder for folder, policies in POLICIES.items() if waiting in policies), "unknown")
+
+
+def _objects(folder: str) -> dict[str, Path]:
+    """Return the objects in this folder of every directory, by the name of the lock."""
+    return {lock: file for directory in directories() for lock, file in _objects_in(directory / folder).items()}
+
+
+def _objects_in(folder: Path) -> dict[str, Path]:
+    return {file.stem: file for file in folder.glob("*.so")}
 
 
 def given_environment() -> dict[str, str]:
-    """Return what this process was given: in the C locale Python sets LC_CTYPE, also for what it starts (PEP 538)."""
+    """Return the environment of this process without the LC_CTYPE that Python adds in the C locale (PEP 538)."""
     environment = dict(os.environ)
     with contextlib.suppress(OSError):
         if b"\0LC_CTYPE=" not in b"\0" + Path("/proc/self/environ").read_bytes():
@@ -47,11 +78,14 @@ def given_environment() -> dict[str, str]:
 
 
 def environment(lock: str, waiting: str = DEFAULT_WAITING, base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return ``base``, or what we were given, changed so that a program has this lock, and no other of ours."""
+    """Return ``base``, or the given environment, changed so that a program has this lock and no other of fairlock's."""
     base = given_environment() if base is None else base
     others = [word for word in re.split("[ :]+", base.get("LD_PRELOAD", "")) if word and not _is_ours(word)]
     changed = {**base, "LD_PRELOAD": ":".join(others)}
+    changed.pop(WAITING, None)
     if lock != GLIBC:
+        if waiting != DEFAULT_WAITING:
+            changed[WAITING] = waiting
         return preloading(library(lock, waiting), changed)
     if not others:
         del changed["LD_PRELOAD"]
@@ -59,16 +93,16 @@ def environment(lock: str, waiting: str = DEFAULT_WAITING, base: Mapping[str, st
 
 
 def preloading(file: Path, base: Mapping[str, str]) -> dict[str, str]:
-    """Return ``base``, changed so that ``file`` is loaded before whatever is preloaded already."""
+    """Return ``base``, changed so that ``file`` is loaded before other preloaded objects."""
     if re.search("[ :]", str(file)):
-        raise UsageError(f"a name in LD_PRELOAD can have neither spaces nor colons; install fairlock elsewhere: {file}")
+        raise UsageError(f"LD_PRELOAD cannot hold a path with a space or a colon: {file}; install fairlock elsewhere")
     before = base.get("LD_PRELOAD", "")
     return {**base, "LD_PRELOAD": f"{file}:{before}" if before else str(file)}
 
 
 def _is_ours(name: str) -> bool:
-    """Return whether a name in LD_PRELOAD is an object of fairlock, of whatever installation: each has such symbols."""
+    """Return whether a name in LD_PRELOAD is an object of some installation of fairlock. Each has such symbols."""
     try:
         return b"fairlock_preload_" in Path(name).read_bytes()
-    except OSError:  # also the names that only the loader can find
+    except OSError:  # for example, a name that only the loader can find
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a command really starts: the file that is loaded in the end, and whether a lock can be loaded before it."""
+"""The steps from a command to the file that is loaded in the end, and whether a lock can be preloaded for that file."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from fairlock.usage import UsageError
 
 MOST_STEPS = 20  # from script to script; the kernel gives up earlier
 
-# The file names of glibc's loaders: ld-linux-x86-64.so.2, ld-2.31.so, ld64.so.1. A program may also be started by one.
+# The file names of glibc's loaders: ld-linux-x86-64.so.2, ld-2.31.so, ld64.so.1. Users may call one directly.
 GLIBC_LOADER = re.compile(r"ld(-linux.*|-[\d.]+|64)?\.so(\.\d+)?$")
 
 
 class NotFoundError(UsageError):
-    """There is no such program: the exit status is that of a shell."""
+    """The program does not exist. The exit status is that of a shell."""
 
     status = 127
 
 
 class NotExecutableError(UsageError):
-    """There is a file, but it cannot be started, with or without a lock: the exit status is that of a shell."""
+    """The file exists, but cannot be executed, with or without a lock. The exit status is that of a shell."""
 
     status = 126
 
 
 @dataclass(frozen=True)
 class Step:
-    """A file that is started with these words. A script's next step is its interpreter, that of ``env`` its program."""
+    """A file and the words that start it. The next step of a script is its interpreter, that of ``env`` its program."""
 
     file: str
     words: list[str]
@@ -42,61 +42,61 @@ class Step:
 
 
 def steps(words: list[str], environment: Mapping[str, str]) -> list[Step]:
-    """Return the command and all that it comes down to; raise UsageError if it cannot be started."""
-    found: list[Step] = []
-    asked = ""
+    """Return the steps from a command to the file that is loaded; raise UsageError if it cannot be started."""
+    path: list[Step] = []
+    reason = ""  # the beginning of an error message about the next step
     while words:
-        if len(found) == MOST_STEPS:
+        if len(path) == MOST_STEPS:
             raise NotExecutableError(
-                f"{found[0].file} is a script for a script, without end: its #! lines go in a circle"
+                f"{path[0].file} is a script whose #! lines lead in a circle; name a program in one of them"
             )
-        file = _find(words[0], environment, asked)
+        file = _find(words[0], environment, reason)
         try:
             binary = elf.read(Path(file))
-            found.append(Step(file, words, binary))
+            path.append(Step(file, words, binary))
             if binary:
                 words = _after_env(words) if Path(file).name == "env" else []
-                asked = f"{file} is to start another program, but "
+                reason = f"{file} is to start another program, but "
             else:
                 words = [*_interpreter(file), file, *words[1:]]
-                asked = f"{file} names its interpreter in the first line, but "
+                reason = f"{file} names its interpreter in the first line, but "
         except PermissionError:
-            found.append(Step(file, words))
+            path.append(Step(file, words))
             break
-    return found
+    return path
 
 
-def _find(name: str, environment: Mapping[str, str], asked: str) -> str:
-    """Return the file that a shell would start. Not as a Path: a script sees the name, and './' counts."""
+def _find(name: str, environment: Mapping[str, str], reason: str) -> str:
+    """Return the file that a shell would start. It is not a Path, because a script sees its name with the './'."""
     folders = environment.get("PATH", os.defpath).split(":")
     files = [name] if "/" in name else [f"{folder or '.'}/{name}" for folder in folders if name]
-    there = [file for file in files if os.access(file, os.F_OK)]
-    for file in there:
+    existing = [file for file in files if os.access(file, os.F_OK)]
+    for file in existing:
         if os.access(file, os.X_OK) and Path(file).is_file():
             return file
-    for file in there:
+    for file in existing:
         if Path(file).is_file():
-            raise NotExecutableError(f"{asked}{file} is not executable; if it is a program, `chmod +x` makes it so")
+            raise NotExecutableError(f"{reason}{file} is not executable; if it is a program, use chmod +x")
     if "/" not in name:
         remedy = (
             f"did you mean ./{name}?"
-            if os.access(name, os.F_OK) and Path(name).is_file()  # of a name that is too long the second complains
+            if os.access(name, os.F_OK) and Path(name).is_file()  # the second raises OSError for a long name
             else "is it installed, and its folder there?"
         )
-        raise NotFoundError(f"{asked}there is no program {name!r} on the PATH; {remedy}")
-    if there:
+        raise NotFoundError(f"{reason}there is no program {name!r} on the PATH; {remedy}")
+    if existing:
         raise NotExecutableError(
-            f"{asked}{name} is a {'directory' if Path(name).is_dir() else 'device'}; name a program"
+            f"{reason}{name} is a {'directory' if Path(name).is_dir() else 'device'}; name a program"
         )
-    raise NotFoundError(f"{asked}there is no file {name!r}; is the path right?")
+    raise NotFoundError(f"{reason}there is no file {name!r}; is the path right?")
 
 
 def _interpreter(file: str) -> list[str]:
-    """Return the words of a script's first line: a program, and all the rest as one argument."""
+    """Return the words of a script's first line: a program, and the rest as a single argument."""
     with Path(file).open("rb") as script:
         start = script.read(256)  # as much as the kernel reads
     if not start:
-        raise NotExecutableError(f"{file} is empty; a program or a script with a #! line would work")
+        raise NotExecutableError(f"{file} is empty; name a program, or a script with a #! line")
     line = os.fsdecode(re.split(rb"[\n\0]", start[2:], maxsplit=1)[0]).strip(" \t") if start.startswith(b"#!") else ""
     if not line:
         raise NotExecutableError(
@@ -104,24 +104,24 @@ def _interpreter(file: str) -> list[str]:
             f"name it yourself: fairlock run -- sh {shlex.quote(file)}"
         )
     program, *argument = re.split(r"[ \t]+", line, maxsplit=1)
-    return [program if "/" in program else f"./{program}", *argument]  # never looked for on the PATH
+    return [program if "/" in program else f"./{program}", *argument]  # the kernel does not search the PATH
 
 
 def _after_env(words: list[str]) -> list[str]:
-    """Return what ``env`` starts, as in ``#!/usr/bin/env -S python3 -u``; nothing if that takes more to know."""
+    """Return the command of ``env``, as in ``#!/usr/bin/env -S python3 -u``; nothing if that is hard to tell."""
     rest = words[1:]
     while rest:
         word = rest[0]
         if word == "-S" and len(rest) > 1:
             rest = [word + rest[1], *rest[2:]]
         elif word.startswith("-S"):
-            if "$" in word or "\\" in word:  # it has rules of its own for these
+            if "$" in word or "\\" in word:  # env has its own rules for these
                 return []
             try:
                 rest = [*shlex.split(word[2:]), *rest[1:]]
-            except ValueError:  # a quotation without an end: env will complain
+            except ValueError:  # an open quotation: env reports it
                 return []
-        elif word.startswith("PATH=") or rest[:2] == ["-u", "PATH"]:  # where it looks for the program, then
+        elif word.startswith("PATH=") or rest[:2] == ["-u", "PATH"]:  # env then searches elsewhere
             return []
         elif word in ("-u", "--unset"):
             rest = rest[2:]
@@ -133,40 +133,40 @@ def _after_env(words: list[str]) -> list[str]:
 
 
 def check(last: Step, library: Path) -> None:
-    """Raise UsageError if the loader would not load ``library`` before that program."""
+    """Raise UsageError if the loader would not load ``library`` before the program."""
     file, program, ours = last.file, last.elf, elf.read(library)
-    if program is None or ours is None:  # it may not be read: the loader will tell
+    if program is None or ours is None:  # not readable: the loader decides
         return
-    instead = "--lock glibc runs it as it is"
+    instead = "use --lock glibc to run it unchanged"
     if (program.bits, program.machine) != (ours.bits, ours.machine):
         raise UsageError(
-            f"{file} is a {program.kind} program, and this fairlock has locks for {ours.kind} ones only; "
-            f"a build of it for {ours.kind} would work"
+            f"{file} is a {program.kind} program, and this fairlock has locks only for {ours.kind}; "
+            f"use a build for {ours.kind}"
         )
     loader = program.loader or (file if GLIBC_LOADER.match(Path(file).resolve().name) else "")
     if not loader:
         raise UsageError(
-            f"{file} is linked statically: it has its locks inside and loads no others; link it without -static, "
+            f"{file} is linked statically: its locks are inside, and it loads no others; link it without -static, "
             f"or {instead}"
         )
     if not GLIBC_LOADER.match(Path(loader).name):
-        libc = "musl" if "musl" in loader else "another C library than glibc"
+        libc = "musl" if "musl" in loader else "a C library other than glibc"
         raise UsageError(
-            f"{file} was built for {libc} ({loader}), and the locks replace those of glibc; build it for glibc, "
+            f"{file} was built for {libc} ({loader}), but the locks replace those of glibc; build it for glibc, "
             f"or {instead}"
         )
     if privilege := _privilege(file):
         raise UsageError(
-            f"{file} {privilege}, and for such programs the loader ignores LD_PRELOAD; a copy of it without "
-            f"(cp makes one) would work, or {instead}"
+            f"{file} {privilege}, and the loader ignores LD_PRELOAD for such programs; run a copy without the "
+            f"privilege (cp makes one), or {instead}"
         )
 
 
 def check_loader(last: Step) -> None:
-    """Raise UsageError if there is nothing that would load that program: the kernel names only the program then."""
+    """Raise UsageError if the program's loader is missing. The kernel's error would name only the program."""
     if last.elf and last.elf.loader and not os.access(last.elf.loader, os.F_OK):
         raise NotFoundError(
-            f"{last.file} asks for the loader {last.elf.loader}, which is not there; install the C library that it was "
+            f"{last.file} needs the loader {last.elf.loader}, which does not exist; install the C library that it was "
             "built for"
         )
 
@@ -175,9 +175,9 @@ def _privilege(file: str) -> str:
     mode = Path(file).stat().st_mode
     if mode & stat.S_ISUID:
         return "is setuid"
-    if mode & stat.S_ISGID and mode & stat.S_IXGRP:  # without the second it means something else
+    if mode & stat.S_ISGID and mode & stat.S_IXGRP:  # without group execution, the bit has another meaning
         return "is setgid"
     try:
         return "has file capabilities" if os.getxattr(file, "security.capability") else ""
-    except OSError:  # it has none, or the file system knows none
+    except OSError:  # no capabilities, or the file system has none
         return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``fairlock run --python``: replaces the types of ``threading``, too, in every Python that the program starts."""
+"""``fairlock run --python``: also replace the types of ``threading`` in every Python that the program starts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ASK = "import sys; print(sys.version.split()[0]); sys.exit('fairlock' not in sys
 
 
 def environment(base: Mapping[str, str], wanted: bool) -> dict[str, str]:
-    """Return ``base``, changed so that a Python begins with our sitecustomize, or without it."""
+    """Return ``base``, changed so that a Python runs our sitecustomize if ``wanted``, and otherwise does not."""
     before = base.get("PYTHONPATH")
     folders = [folder for folder in before.split(":") if Path(folder).parts[-2:] != HOOK.parts[-2:]] if before else []
     if wanted:
         if ":" in str(HOOK):
-            raise UsageError(f"a folder in PYTHONPATH can have no colon; install fairlock elsewhere: {HOOK}")
+            raise UsageError(f"PYTHONPATH cannot hold a folder with a colon: {HOOK}; install fairlock elsewhere")
         folders.insert(0, str(HOOK))
     changed = {**base, "PYTHONPATH": ":".join(folders)}
     if not folders:
@@ -34,38 +34,38 @@ def environment(base: Mapping[str, str], wanted: bool) -> dict[str, str]:
 
 def check(steps: list[Step], environment: Mapping[str, str]) -> None:
     """Raise UsageError if the command is a Python whose ``threading`` would not be replaced."""
-    # The first in turn, not the file that is loaded in the end: `python3` may be a script that chooses one.
+    # The first step that is a Python. The file that is loaded may differ: `python3` may be a script that chooses one.
     names = ((step, {Path(step.words[0]).name, Path(step.file).resolve().name}) for step in steps)
-    python = next((step for step, those in names if any(map(NAME.match, those))), None)
-    if python is None:  # something else, which may start a Python later: it will say what is wrong
+    python = next((step for step, candidates in names if any(map(NAME.match, candidates))), None)
+    if python is None:  # another program. If it starts a Python later, the hook reports what is wrong
         return
-    if option := _deaf(python.words):
+    if option := _ignoring_option(python.words):
         raise UsageError(
-            f"with {option}, {python.words[0]} does not look where --python tells it to replace its threading; "
+            f"{python.words[0]} {option} ignores the environment by which --python replaces threading; "
             f"leave out {option}, or let the program call fairlock.install()"
         )
-    # Without the lock: the question is only what it can import.
+    # Without the lock: this asks only which modules it can import.
     plain = {name: value for name, value in environment.items() if name != "LD_PRELOAD"}
-    asked = subprocess.run(
+    answer = subprocess.run(
         [python.file, "-c", ASK], env=plain, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
-    if asked.returncode:
-        version = (asked.stdout.split() or ["of unknown version"])[-1]
+    if answer.returncode:
+        version = (answer.stdout.split() or ["of unknown version"])[-1]
         raise UsageError(
-            f"{python.file} (Python {version}) can import no fairlock, so --python would not replace its threading; "
+            f"{python.file} (Python {version}) cannot import fairlock, so --python would not replace its threading; "
             f"install it there (from Python 3.11 on: {python.file} -m pip install fairlock), or leave out --python"
         )
 
 
-def _deaf(words: list[str]) -> str:
-    """Return the option with which a Python ignores PYTHONPATH or sitecustomize; empty if there is none."""
+def _ignoring_option(words: list[str]) -> str:
+    """Return the option that makes a Python ignore PYTHONPATH or sitecustomize; empty if there is none."""
     rest = iter(words[1:])
     for word in rest:
         if word == "--check-hash-based-pycs":
             next(rest, None)
         if word.startswith("--"):
             continue
-        # Letters, up to one that takes the rest of the word, or the next: -c and -m begin the program.
+        # Letters, up to one that takes the rest of the word or the next word. -c and -m end the options.
         option = re.match(r"-([^cmWX]*)([cmWX]?)(.*)", word)
         if option is None or word == "-":
             break

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m fairlock script.py``: run a program as Python does, with fairlock's locks instead of ``threading``'s."""
+"""``python -m fairlock script.py``: run a program as Python does, with fairlock's locks in place of ``threading``'s."""
 
 from __future__ import annotations
 
@@ -15,26 +15,29 @@ from typing import Any, Literal
 
 from fairlock import install
 
-# What Python itself calls for -m. The public run_module() and run_path() take `__main__` away after the program's last
-# line, and its threads and the pools that it left open may still need it.
+# Python calls this function for -m. The public run_module() and run_path() remove `__main__` after the program's last
+# line, but its threads and the pools that it left open may still need it.
 _run_module_as_main: Any = vars(runpy)["_run_module_as_main"]
 
 
 def run(how: Literal["-c", "-m", "file"], what: str, arguments: list[str]) -> None:
-    """Run code, a module or a file, once :func:`fairlock.install` is done; whatever it raises passes through."""
+    """Call :func:`fairlock.install`, then run code, a module or a file. Exceptions of the program pass through."""
     install()
     try:
         if how == "-c":
             _run_code(what, arguments)
         elif how == "-m":
             _new_main()
-            sys.argv = ["-m", *arguments]  # runpy writes the module's path over the first; sys.path is right as it is
+            sys.argv = [
+                "-m",
+                *arguments,
+            ]  # runpy replaces the first by the module's path; sys.path is right
             _run_module_as_main(what)
         elif pkgutil.get_importer(what) is not None:  # a folder or an archive, with a __main__.py inside
             _new_main()
-            _see(what, folder := str(Path(what).absolute()), arguments)
+            _set_arguments(what, folder := str(Path(what).absolute()), arguments)
             if sys.flags.safe_path:
-                sys.path.insert(0, folder)  # as Python does: this one is the program
+                sys.path.insert(0, folder)  # as Python does, because this folder is the program
             _run_module_as_main("__main__", alter_argv=False)
         else:
             _run_file(what, arguments)
@@ -45,7 +48,7 @@ def run(how: Literal["-c", "-m", "file"], what: str, arguments: list[str]) -> No
 
 def _run_code(code: str, arguments: list[str]) -> None:
     main = _new_main(__loader__=BuiltinImporter)
-    _see("-c", "", arguments)
+    _set_arguments("-c", "", arguments)
     exec(compile(code, "<string>", "exec", dont_inherit=True), main.__dict__)
 
 
@@ -58,7 +61,7 @@ def _run_file(path: str, arguments: list[str]) -> None:
         print(f"fairlock: can't open file '{whole}': {error.strerror}; is the path right?", file=sys.stderr)
         raise SystemExit(2) from None
     main = _new_main(__loader__=SourceFileLoader("__main__", whole), __file__=whole, __cached__=None)
-    _see(path, str(Path(path).resolve().parent), arguments)
+    _set_arguments(path, str(Path(path).resolve().parent), arguments)
     exec(compile(source, whole, "exec", dont_inherit=True), main.__dict__)
 
 
@@ -69,19 +72,19 @@ def _new_main(**attributes: object) -> ModuleType:
     return main
 
 
-def _see(name: str, folder: str, arguments: list[str]) -> None:
-    """Set what the program sees of itself: its arguments, and where its modules are."""
+def _set_arguments(name: str, folder: str, arguments: list[str]) -> None:
+    """Set the arguments of the program, and the folder of its modules."""
     sys.argv = [name, *arguments]
-    if not sys.flags.safe_path:  # with -P Python has put no folder of the program's there
+    if not sys.flags.safe_path:  # with -P, sys.path[0] is not a folder of the program
         sys.path[0] = folder
 
 
 def _hide_our_frames(error: BaseException) -> None:
-    """Let the traceback that Python will print begin where it does without us."""
+    """Make the traceback that Python prints begin in the program."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_globals is globals():
         trace = trace.tb_next
-    show = sys.excepthook  # the program may have one of its own
+    show = sys.excepthook  # the program may have set one
 
     def show_shorter(kind: type[BaseException], value: BaseException, whole: TracebackType | None) -> None:
         show(kind, *((value.with_traceback(trace), trace) if value is error else (value, whole)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is at an address of a program or a library, as nm and addr2line tell it, where these are installed."""
+"""Names of the addresses in a program or a library, from nm and addr2line where these are installed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import subprocess
 from collections.abc import Iterable
 from typing import NamedTuple
 
-PATIENCE = 30.0  # seconds, for a large module
+TIMEOUT = 30.0  # seconds, for a large module
 UNKNOWN = "??"
-SIZED = re.compile("([0-9a-f]+) ([0-9a-f]{8,}) [^ ] (.+)")  # of nm: address, size, kind and name; some have no size
+SIZED = re.compile("([0-9a-f]+) ([0-9a-f]{8,}) [^ ] (.+)")  # a line of nm with a size
 
 
 class Frame(NamedTuple):
@@ -23,41 +23,43 @@ class Frame(NamedTuple):
 
 
 def frames(module: str, addresses: Iterable[int]) -> dict[int, list[Frame]]:
-    """Return the function at each address of which the source is known, and before it those that were inlined there."""
-    asked = "".join(f"{address:#x}\n" for address in addresses)
-    found: dict[int, list[Frame]] = {}
-    lines = iter(_output(["addr2line", "-e", module, "-a", "-f", "-C", "-i"], asked))
+    """Return the frames at each address with a known source: first the functions that were inlined there."""
+    questions = "".join(f"{address:#x}\n" for address in addresses)
+    frames_at: dict[int, list[Frame]] = {}
+    lines = iter(_output(["addr2line", "-e", module, "-a", "-f", "-C", "-i"], questions))
     for line in lines:
         if line.startswith("0x"):
-            current = found.setdefault(int(line, 16), [])
+            current = frames_at.setdefault(int(line, 16), [])
             continue
         file, _, number = next(lines, "").partition(" (discriminator")[0].rpartition(":")
-        # Without debug information it names whatever symbol comes before.
+        # Without debug information addr2line names the nearest symbol before the address.
         if file not in ("", UNKNOWN):
             current.append(Frame(line, file, int(number) if number.isdigit() else None))
-    return {address: places for address, places in found.items() if places}
+    return {address: places for address, places in frames_at.items() if places}
 
 
 def names(module: str, addresses: Iterable[int]) -> dict[int, str]:
-    """Return the symbol that each address lies in, if any, with the distance from its beginning."""
+    """Return the symbol that contains each address, if any, with the distance from its start."""
     table: list[tuple[int, int, str]] = []
     for line in _output(["nm", "-n", "-C", "-S", "--defined-only", module]):
         if sized := SIZED.fullmatch(line):
             table.append((int(sized[1], 16), int(sized[2], 16), sized[3]))
     starts = [entry[0] for entry in table]
-    found = {}
+    symbols = {}
     for address in addresses:
         at = bisect.bisect_right(starts, address) - 1
         if at >= 0 and address < starts[at] + table[at][1]:
             distance = address - starts[at]
-            found[address] = table[at][2] + (f"+{distance:#x}" if distance else "")
-    return found
+            symbols[address] = table[at][2] + (f"+{distance:#x}" if distance else "")
+    return symbols
 
 
-def _output(command: list[str], asked: str = "") -> list[str]:
-    """Return the lines that a tool prints, or none if it is not there, or cannot tell."""
+def _output(command: list[str], questions: str = "") -> list[str]:
+    """Return the lines that a tool prints; none if the tool is missing or fails."""
     try:
-        done = subprocess.run(command, input=asked, capture_output=True, text=True, errors="replace", timeout=PATIENCE)
+        done = subprocess.run(
+            command, input=questions, capture_output=True, text=True, errors="replace", timeout=TIMEOUT
+        )
     except (OSError, subprocess.TimeoutExpired):
         return []
     return done.stdout.splitlines() if done.returncode == 0 else []

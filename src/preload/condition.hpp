@@ -2,13 +2,13 @@
 // A condition variable inside glibc's.
 //
 //   at   field   holds                                               written by
-//    0   line    who waits, the longest first (line/notify.hpp)      waiters and notifiers
-//   16   stamp   the generation of the process that used it last     generation.hpp
-//   20   inside  those who may still touch it; `ending`: it is       waiters, when they come and when they are done with it;
-//                being destroyed                                     destroy
+//    0   line    the waiters, the longest first (line/notify.hpp)    waiters and notifiers
+//   16   stamp   the generation of the last process that used it     generation.hpp
+//   20   inside  the number of waiters that may still touch it,      waiters, when they arrive and when they are done;
+//                and `ending` while it is being destroyed            destroy
 //   36   wrefs   glibc's: bit 0 process-shared, bit 1 the clock      init
 //
-// All zero is a condition without waiters, of the real-time clock. A process-shared one belongs to glibc.
+// All zero is a condition without waiters, of the real-time clock. A process-shared condition belongs to glibc.
 #pragma once
 
 #include <errno.h>
@@ -43,7 +43,8 @@ class Condition {
 
   clockid_t clock() const { return (wrefs_ & monotonic) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME; }
 
-  // Once all waiters are notified a program may destroy it, and free the memory, while they are still on their way out.
+  // A program may destroy the condition, and free its memory, as soon as all waiters are notified. They may still be on
+  // their way out.
   void destroy() {
     check();
     auto now = inside_.fetch_or(ending, order::acq_rel) | ending;
@@ -51,11 +52,11 @@ class Condition {
   }
 
   void notify(std::uint64_t most) {
-    if (check()) line_.notify(most);  // in a line of a descendant's threads there is nobody for us
+    if (check()) line_.notify(most);  // a line of threads of a descendant has no waiter of this process
   }
 
-  // unlock() and lock() tell what went wrong. The mutex is locked again on every way out but that of an unlock that
-  // failed, before a cancelled thread runs its handlers too.
+  // unlock() and lock() return an error, or 0. The mutex is locked again on every way out except after a failed unlock,
+  // and before a cancelled thread runs its handlers.
   template <class Unlock, class Lock>
   int wait(Wait::How how, const Unlock& unlock, const Lock& lock) {
     check();
@@ -65,7 +66,7 @@ class Condition {
     bool notified = false;
     inside_.fetch_add(1, order::relaxed);
     {
-      // Before the mutex is unlocked: whoever has it after us finds us in line.
+      // Before the mutex is unlocked, so that its next owner finds this waiter in line.
       typename WaiterLine<P>::Place place(line_);
       if (const int failed = unlock()) {
         inside_.fetch_add(~0u, order::relaxed);
@@ -73,8 +74,8 @@ class Condition {
       }
       notified = place.wait(until);
     }
-    if (until.was_cancelled() && notified) line_.notify(1);  // it must not be lost with us
-    // Whose memory may be gone.
+    if (until.was_cancelled() && notified) line_.notify(1);  // the notification must not be lost with this thread
+    // The memory of `inside` may be gone by the time of the unpark.
     if (inside_.fetch_add(~0u, order::acq_rel) == (ending | 1)) QuietFutex::unpark(&inside_);
     const int failed = lock();
     until.end_if_cancelled();

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generations: every object of ours is stamped with the generation of the process that used it last. In the child of a
-// fork whoever stood in a line is gone, so what has an older stamp is made anew before it is used: its line is empty,
-// and a mutex is held if, and only if, the thread that forked held it.
+// Generations: every object of ours bears the stamp of the last process that used it. In the child of a fork the
+// threads that stood in a line are gone, so an object with an older stamp is made new before its next use: its line is
+// empty, and a mutex is held if and only if the forking thread held it.
 //
-//   field      holds                                                                      written by
-//   alive      the generation; 0 in a new process; `busy` while that sets itself up       whoever is first in a process
-//   last_      the generation of this process or, before it has one, of its parent        the same
-//   forker_    the owner_number() of the thread that forked, or 0                         the same
-//   a stamp    0: never used; a generation; with `busy` while its object is made anew     whoever uses the object first
+//   field      holds                                                                   written by
+//   alive      the generation; 0 in a new process; `busy` while the process sets up    the first thread of a process
+//   last_      the generation of this process or, until it has one, of its parent      the same
+//   forker_    the owner_number() of the thread that forked, or 0                      the same
+//   a stamp    0: never used; a generation; with `busy` while the object is renewed    the first thread to use it
 //
-// alive is on a page that the kernel clears for a child. So the child finds out by itself, whatever made it (fork,
-// _Fork, clone), and before the handlers of others, which unlock what they locked before the fork. Where the kernel
-// cannot do that, a handler of ours clears it: it is registered early, but not before that of every other library.
+// The kernel clears the page of `alive` for a child. So the child notices, however it was made (fork, _Fork, clone),
+// and before the atfork handlers of others unlock what they locked before the fork. Where the kernel cannot clear a
+// page, a handler of ours does. It is registered early, but not before the handlers of every other library.
 #pragma once
 
 #include <errno.h>
@@ -44,9 +44,9 @@ class Generations {
     return stamp.load(std::memory_order_acquire) == now();
   }
 
-  // Gives an object the stamp of this process. What another process left behind is made anew by renew(), by one thread
-  // alone; what is all zero need not. False: it has the stamp of a descendant, and so is in memory that both share.
-  // Nothing promises that it works there; but what is not ours is not made anew.
+  // Gives an object the stamp of this process. If another process has left the object behind, one thread alone calls
+  // renew(); an object that is all zero needs no renewal. False: the object has the stamp of a descendant, so it is in
+  // memory that both processes share. No use is promised to work there, but the descendant's object is not renewed.
   template <class S, class F>
   static bool check(S& stamp, const F& renew) {
     const Stamp current = now();
@@ -61,7 +61,7 @@ class Generations {
     now();
     pthread_atfork(nullptr, nullptr, [] {
       if (!wiped_) page_.alive.store(none, std::memory_order_relaxed);
-      now();  // here, where we are alone, and surely the thread that forked
+      now();  // here, because the only thread is surely the one that forked
     });
   }
 
@@ -69,10 +69,10 @@ class Generations {
   static constexpr Stamp none = 0, busy = 0x8000;
 
   [[gnu::noinline]] static Stamp begin() {
-    Stamp found = none;
-    if (!page_.alive.compare_exchange_strong(found, busy, std::memory_order_acquire)) {
-      while ((found = page_.alive.load(std::memory_order_acquire)) == busy) sched_yield();
-      return found;
+    Stamp alive = none;
+    if (!page_.alive.compare_exchange_strong(alive, busy, std::memory_order_acquire)) {
+      while ((alive = page_.alive.load(std::memory_order_acquire)) == busy) sched_yield();
+      return alive;
     }
     if (last_ == none) {
       const int before = errno;
@@ -81,7 +81,7 @@ class Generations {
       errno = before;
     } else {
       after_fork_in_child<P>();
-      Pool::after_fork();
+      P::after_fork();
       forker_ = P::owner_number();
     }
     last_ = last_ + 1 == busy ? 1 : last_ + 1;
@@ -89,17 +89,17 @@ class Generations {
     return last_;
   }
 
-  // Somebody may have been busy with it when another thread forked: so `busy` of another generation is as good as none.
+  // A thread may have been renewing the object when another one forked, so `busy` of another generation means nothing.
   template <class S, class F>
   [[gnu::noinline]] static bool update(S& stamp, Stamp current, const F& renew) {
-    for (Stamp found; (found = stamp.load(std::memory_order_acquire)) != current;) {
-      if (found == (current | busy)) {
+    for (Stamp seen; (seen = stamp.load(std::memory_order_acquire)) != current;) {
+      if (seen == (current | busy)) {
         sched_yield();
-      } else if (found == none) {
-        stamp.compare_exchange_strong(found, current, std::memory_order_relaxed);
-      } else if (later(found, current)) {
+      } else if (seen == none) {
+        stamp.compare_exchange_strong(seen, current, std::memory_order_relaxed);
+      } else if (later(seen, current)) {
         return false;
-      } else if (stamp.compare_exchange_strong(found, current | busy, std::memory_order_acquire)) {
+      } else if (stamp.compare_exchange_strong(seen, current | busy, std::memory_order_acquire)) {
         renew();
         stamp.store(current, std::memory_order_release);
       }
@@ -107,8 +107,8 @@ class Generations {
     return true;
   }
 
-  static bool later(Stamp found, Stamp current) {
-    const int ahead = (found - current) & (busy - 1);
+  static bool later(Stamp seen, Stamp current) {
+    const int ahead = (seen - current) & (busy - 1);
     return ahead != 0 && ahead < busy / 2;
   }
 

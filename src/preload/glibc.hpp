@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The originals: what comes behind us under the names that we replace. For the kinds that cannot be replaced, and for
-// those who mix them.
+// The originals: the next definitions, behind this object, of the names that it replaces. Kinds of objects that cannot
+// be replaced are left to them.
 //
-// Looked up when first called, and without a lock: other libraries lock mutexes in their constructors, before ours has
-// run. Two threads may look up the same name at once, and find the same.
+// An original is looked up at its first call, without a lock, because other libraries lock mutexes in constructors that
+// run before ours. Two threads may look up the same name at once, with the same result.
 #pragma once
 
 #include <dlfcn.h>
@@ -27,19 +27,19 @@ class Original {
 
   template <class... A>
   auto operator()(A... arguments) {
-    F* function = found_.load(std::memory_order_relaxed);
+    F* function = function_.load(std::memory_order_relaxed);
     if (function == nullptr) [[unlikely]]
       function = find();
     return function(arguments...);
   }
 
-  bool known() const { return found_.load(std::memory_order_relaxed) != nullptr; }
+  bool known() const { return function_.load(std::memory_order_relaxed) != nullptr; }
 
   [[gnu::cold, gnu::noinline]] F* find() {
     void* address = dlsym(RTLD_NEXT, name_);
-    // Condition variables have an older version too, which an older glibc gives to whoever names none. Where there is
-    // but one version, we do not ask: a search in vain would allocate its message, by a malloc that may just be locking
-    // its first mutex.
+    // Functions of condition variables have an older version too, and an older glibc returns it if the caller names no
+    // version. Functions with a single version are not looked up again: dlvsym allocates a message when it fails, and
+    // the malloc that it calls may just be locking its first mutex.
     if (has_versions())
       if (void* const newer = dlvsym(RTLD_NEXT, name_, "GLIBC_2.3.2"); object(newer) == object(address))
         address = newer;
@@ -48,7 +48,7 @@ class Original {
       std::abort();
     }
     const auto function = reinterpret_cast<F*>(address);
-    found_.store(function, std::memory_order_relaxed);
+    function_.store(function, std::memory_order_relaxed);
     return function;
   }
 
@@ -62,13 +62,13 @@ class Original {
 #endif
   }
 
-  static void* object(void* address) {  // where it begins
+  static void* object(void* address) {  // where its shared object begins
     Dl_info info;
     return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
   }
 
   const char* const name_;
-  std::atomic<F*> found_{nullptr};
+  std::atomic<F*> function_{nullptr};
 };
 
 namespace glibc {
@@ -83,14 +83,14 @@ namespace glibc {
 // clang-format on
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wignored-attributes"  // which arguments may be null: not part of a type
+#pragma GCC diagnostic ignored "-Wignored-attributes"  // nonnull is not part of a type
 #define FAIRLOCK_ORIGINAL(name) inline constinit Original<decltype(::name)> name{#name};
 FAIRLOCK_ORIGINALS(FAIRLOCK_ORIGINAL)
 #undef FAIRLOCK_ORIGINAL
 #pragma GCC diagnostic pop
 
-// When we are loaded: dlsym waits for a dlopen of another thread, whose constructors may wait for whoever calls us
-// then.
+// Called when this object is loaded. Later would be too late: dlsym waits for a dlopen of another thread, and the
+// constructors that this dlopen runs may wait for the thread that calls dlsym.
 inline void find_all() {
 #define FAIRLOCK_FIND(name) name.find();
   FAIRLOCK_ORIGINALS(FAIRLOCK_FIND)
@@ -98,8 +98,8 @@ inline void find_all() {
 }
 #undef FAIRLOCK_ORIGINALS
 
-// A mutex of glibc's whose owner waits on a condition of ours. As if the condition were glibc's too, it stays among the
-// mutex's users, so that nobody destroys the mutex meanwhile.
+// A mutex of glibc's whose owner waits on a condition of ours. The waiter stays among the mutex's users, as it would on
+// a condition of glibc's, so that no thread can destroy the mutex meanwhile.
 class Held {
  public:
   explicit Held(pthread_mutex_t* mutex) : mutex_(mutex), counts_(counts_users()) {}
@@ -117,8 +117,8 @@ class Held {
   }
 
  private:
-  // Only the owner may write there: where the type knows it, whoever is not will be told so by unlock(). A robust mutex
-  // does not ask for its users when it is destroyed.
+  // Only the owner may write the count. If the type records its owner, another thread gets an error from unlock(), and
+  // must not have counted. A robust mutex does not check its users when it is destroyed.
   bool counts_users() const {
     const int kind = mutex_->__data.__kind, type = kind & 3;
     if ((kind & 0x10) != 0) return false;

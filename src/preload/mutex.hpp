@@ -4,18 +4,18 @@
 //   at   field       holds                                                       written by
 //    0   lock        the lock of the catalogue                                   its algorithm
 //   16   kind        glibc's: its low two bits are the type                      init; destroy (-1)
-//   20   owner       the owner_number() of the thread that has it, or 0          the owner
-//   24   episode     the owner's, or where it is                                 the owner
+//   20   owner       the owner_number() of the owner, or 0                       the owner
+//   24   episode     the owner's episode, or its address                         the owner
 //   32   count       how often a recursive one is locked                         the owner
-//   36   stamp       the generation of the process that used it last             generation.hpp
-//   38   waiters     threads that wait on a condition, to lock this one again    the owner
+//   36   stamp       the generation of the last process that used it             generation.hpp
+//   38   waiters     threads that wait on a condition and will lock it again     the owner
 //
-// All zero is an unlocked mutex of the normal type, so the static initialisers and std::mutex need no init. A mutex of
-// which another part of `kind` is set belongs to glibc, whose layout it has (`ours`). In shared memory, init or the
-// first use sets the process-shared bit.
+// All zero is an unlocked mutex of the normal type, so the static initialisers and std::mutex need no init. A mutex
+// with another bit of `kind` set belongs to glibc and has glibc's layout (`ours`). In shared memory, init or the first
+// use sets the process-shared bit.
 //
-// A lock whose waiters cannot leave has a door instead: who comes with a deadline waits outside its line, and tries
-// whenever somebody has released. That is for the lab: at the door nobody is served in turn.
+// A lock whose waiters cannot leave has a door instead: a thread with a deadline waits outside the line, and tries
+// after each release. Such locks are for the lab, because the door has no order.
 #pragma once
 
 #include <errno.h>
@@ -34,7 +34,7 @@
 
 namespace fairlock::preload {
 
-// An episode in eight bytes: itself, or where it is.
+// An episode in eight bytes: the episode, or its address.
 template <Platform P, class Episode>
 class EpisodeRoom {
  public:
@@ -82,7 +82,7 @@ class Mutex {
   static bool ours(const pthread_mutex_t* mutex) { return (mutex->__data.__kind & not_ours) == 0; }
   static Mutex& of(pthread_mutex_t* mutex) { return *reinterpret_cast<Mutex*>(mutex); }
 
-  // The attributes are those of a kind that is ours.
+  // The attributes must be those of a kind that is ours.
   static void init(pthread_mutex_t* mutex, int type, bool explicitly) {
     std::memset(mutex, 0, sizeof *mutex);
     mutex->__data.__kind = type | (explicitly && type == PTHREAD_MUTEX_NORMAL ? explicit_normal : 0);
@@ -93,7 +93,7 @@ class Mutex {
     if (!prepare()) return glibc::pthread_mutex_destroy(original());
     if (room_.lock.locked() || waiters_ != 0) return EBUSY;
     destroy_lock();
-    kind_ = -1;  // as glibc does: whoever uses it now is told so, by glibc
+    kind_ = -1;  // as glibc does, whose functions report a later use
     return 0;
   }
 
@@ -131,7 +131,7 @@ class Mutex {
       if (owner_.load(order::relaxed) != P::owner_number()) return EPERM;
       if (type() == PTHREAD_MUTEX_RECURSIVE && --count_ != 0) return 0;
     } else if (owner_.load(order::relaxed) == 0) {
-      return 0;  // nobody has it: glibc does not mind, and the line must not move
+      return 0;  // the mutex is unlocked: glibc reports no error, and the line must not move
     }
     if (will_come_back) ++waiters_;
     owner_.store(0, order::relaxed);
@@ -139,10 +139,10 @@ class Mutex {
     return 0;
   }
 
-  // Of a thread that waited on a condition meanwhile.
+  // For a thread that has waited on a condition.
   int lock_again() {
     const int failed = lock();
-    if (failed == 0 && waiters_ != 0) --waiters_;  // in the child of a fork everybody else is forgotten
+    if (failed == 0 && waiters_ != 0) --waiters_;  // 0 in the child of a fork, which forgets all waiters
     return failed;
   }
 
@@ -154,7 +154,7 @@ class Mutex {
 
   pthread_mutex_t* original() { return reinterpret_cast<pthread_mutex_t*>(this); }
 
-  // Prepares the mutex for use by this process. False: it belongs to glibc from now on.
+  // Prepares the mutex for use by this process. False: the mutex belongs to glibc from now on.
   bool prepare() {
     if (Generation::is_current(stamp_)) [[likely]]
       return true;
@@ -173,12 +173,12 @@ class Mutex {
     return true;
   }
 
-  // What another process left behind.
+  // Makes a mutex new that another process has left behind.
   [[gnu::noinline]] void renew() {
-    const bool mine = owner_.load(order::relaxed) != 0 && owner_.load(order::relaxed) == Generation::forker();
+    const bool held = owner_.load(order::relaxed) != 0 && owner_.load(order::relaxed) == Generation::forker();
     std::memset(static_cast<void*>(&room_), 0, sizeof room_);
     waiters_ = 0;
-    if (mine) {
+    if (held) {
       episode_.put(*room_.lock.try_acquire());
     } else {
       owner_.store(0, order::relaxed);
@@ -186,7 +186,7 @@ class Mutex {
     }
   }
 
-  // Of a thread that may have it already: the result, or nothing if it has not.
+  // The result for a thread that holds the mutex already; nothing for any other thread.
   std::optional<int> relock(int forbidden) {
     if (!knows_owner()) [[likely]]
       return std::nullopt;
@@ -221,8 +221,8 @@ class Mutex {
     }
   }
 
-  // POSIX forbids to cancel a thread here that may be cancelled anywhere. With glibc such a waiter just vanishes; so it
-  // does here, out of the line.
+  // A thread with asynchronous cancellation must not be cancelled here, says POSIX. With glibc, a waiter that is
+  // cancelled all the same just vanishes. Here it leaves the line first.
   [[gnu::noinline]] int enter_by(Wait::How how) {
     how.cancellable = asynchronous;
     how.sleeps = P::sleeps;

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The platform of the preloaded locks: the native one, but errno stays as it is, a sleep may be a cancellation point,
-// and nothing is taken from malloc: its own locks may be ours.
+// The platform of the preloaded locks: the native platform, with three differences. errno keeps its value, a sleep may
+// be a cancellation point, and nothing comes from malloc, whose own locks may be preloaded ones.
 #pragma once
-
-#include <pthread.h>
-#include <sched.h>
-#include <sys/mman.h>
-
-#include <new>
 
 #include <fairlock/platform/fork.hpp>
 #include <fairlock/platform/native.hpp>
 #include <fairlock/statistics.hpp>
 
+#include "policy.hpp"
 #include "wait.hpp"
 
 namespace fairlock::preload {
@@ -23,115 +18,19 @@ struct QuietFutex {
     return Wait({}).sleep(word, value, deadline);
   }
   static void unpark(const void* word) {
-    const int before = errno;  // the address may be nobody's any more, which the kernel minds
+    const int before = errno;  // the kernel sets it if the memory of the word is already unmapped
     FutexParking::unpark(word);
     errno = before;
   }
 };
 
-// Memory for what some locks of the lab allocate: elements that outlive a thread. It is never given back to the system.
-class Pool {
- public:
-  template <class T>
-  static T* create() {
-    static_assert(sizeof(T) <= size && alignof(T) <= size);
-    enter();
-    void* piece = spare_;
-    if (piece != nullptr) {
-      spare_ = *static_cast<void**>(piece);
-    } else {
-      if (fresh_ == end_) refill();
-      piece = fresh_;
-      fresh_ += size;
-    }
-    leave();
-    return new (piece) T();
-  }
-
-  static void destroy(void* piece) {
-    enter();
-    *static_cast<void**>(piece) = spare_;
-    spare_ = piece;
-    leave();
-  }
-
-  // In the child of a fork: whoever was at the pool is gone. What it had in hand is lost.
-  static void after_fork() { leave(); }
-
- private:
-  static constexpr std::size_t size = 128, chunk = 1 << 16;
-
-  static void enter() {
-    while (busy_.exchange(true, std::memory_order_acquire)) sched_yield();
-  }
-  static void leave() { busy_.store(false, std::memory_order_release); }
-
-  static void refill() {
-    void* const more = mmap(nullptr, chunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (more == MAP_FAILED) NativeDomain<DomainOptions{}>::stop("preload", "no memory for the elements of a lock");
-    fresh_ = static_cast<char*>(more);
-    end_ = fresh_ + chunk;
-  }
-
-  static inline constinit std::atomic<bool> busy_{false};
-  static inline constinit void* spare_ = nullptr;
-  static inline constinit char *fresh_ = nullptr, *end_ = nullptr;
-};
-
-// What a thread must free when it ends.
-class Keeper {
- public:
-  static void keep(void (*free)(void*), void* spare) {
-    if (over_ || count_ == most || !tell_at_exit()) return free(spare);
-    kept_[count_++] = {free, spare};
-  }
-
- private:
-  struct Kept {
-    void (*free)(void*);
-    void* spare;
-  };
-  static constexpr unsigned most = 4;
-
-  // False: the program has no key left for it.
-  static bool tell_at_exit() {
-    auto key = key_.load(std::memory_order_acquire);
-    if (key == 0) {
-      pthread_key_t mine;
-      if (pthread_key_create(&mine, [](void*) { free_all(); }) != 0) return false;
-      if (key_.compare_exchange_strong(key, mine + 1)) key = mine + 1;
-      else pthread_key_delete(mine);
-    }
-    return pthread_setspecific(key - 1, kept_) == 0;
-  }
-
-  static void free_all() {
-    over_ = true;
-    while (count_ != 0) {
-      const auto [free, spare] = kept_[--count_];
-      free(spare);
-    }
-  }
-
-  static inline constinit thread_local Kept kept_[most] = {};
-  static inline constinit thread_local unsigned count_ = 0;
-  static inline constinit thread_local bool over_ = false;     // the thread is ending: keep nothing
-  static inline constinit std::atomic<pthread_key_t> key_{0};  // plus one
-};
-
 template <class Base>
 struct PosixWaiting : Base {
-  template <class T>
-  static T* create() {
-    return Pool::create<T>();
-  }
-  template <class T>
-  static void destroy(T* object) {
-    object->~T();
-    Pool::destroy(object);
-  }
-  static void free_at_exit(void (*free)(void*), void* object) { Keeper::keep(free, object); }
-  static unsigned self() { return Base::max_threads; }  // a number would have to be given back: no lock here wants one
+  // Numbers of threads would have to be given back: no lock that can be preloaded uses them.
+  static unsigned self() { return Base::max_threads; }
+
+  // What a fork leaves to do in the child. Locks that allocate hide this (lab/preload/pool.hpp).
+  static void after_fork() {}
 
   // A number of the calling thread that fits the 32 bits that glibc's mutex has for its owner. Never 0.
   // Two threads have the same number only if 2^32 - 2 other threads took a number in between, which
@@ -164,9 +63,30 @@ struct PosixWaiting : Base {
   }
 };
 
+using QuietPark = BasicPark<QuietFutex>;
+using QuietSpinThenPark = BasicSpinThenPark<QuietFutex>;
+using SleepingPolicies = PolicyChoice<QuietSpinThenPark, QuietPark>;
+
+// The policies that sleep differ in how long a waiter looks before it sleeps. Under `park` it looks once.
+template <class Base>
+struct LooksBySleepingPolicy : Base {
+  template <class A, class C>
+  static auto await_briefly(const A& where, const C& condition, unsigned looks, std::memory_order o = order::acquire) {
+    return Base::await_briefly(where, condition, SleepingPolicies::is<QuietPark>() ? 0 : looks, o);
+  }
+
+  template <class C, Until U>
+  static bool satisfied_soon(const void* lock, const C& satisfied, const U& until) {
+    return !SleepingPolicies::is<QuietPark>() && Base::satisfied_soon(lock, satisfied, until);
+  }
+};
+
 inline constexpr DomainOptions options{.threads = 1};  // fewer pages to look at after a fork
 
-template <class W>
-struct Preloaded : SleepingIf<W, CountsParks<PosixWaiting<NativeWaiting<W, options>>>> {};
+using SleepingBase = LooksBySleepingPolicy<PosixWaiting<NativeWaiting<QuietSpinThenPark, options>>>;
+
+struct SleepingPlatform : Sleeping<CountsParks<SleepingBase>> {
+  using WaitingPolicies = SleepingPolicies;
+};
 
 }  // namespace fairlock::preload

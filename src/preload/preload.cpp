@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of POSIX. Each object is this file, built for one lock and one waiting policy (choice.hpp).
+// The names of POSIX. Each object is this file, built for one lock (choice.hpp).
 //
-// They have no symbol version: then they stand in for glibc's of whatever version a program asks for. With one,
-// programs that were built for another would get half of their functions from here, and half from glibc.
+// The names have no symbol version, so they replace glibc's functions of every version that a program may ask for. With
+// a version, a program that was built for another one would get half of its functions from here and half from glibc.
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <time.h>
 
-#include "choice.hpp"
+#include <cstring>
+
+#include FAIRLOCK_PRELOAD_CHOICE  // defines Chosen, ChosenLock and ChosenSemaphore
 #include "condition.hpp"
 #include "glibc.hpp"
 #include "mutex.hpp"
@@ -22,11 +24,17 @@ using OurCondition = preload::Condition<Chosen>;
 using OurSemaphore = preload::Semaphore<Chosen, ChosenSemaphore>;
 static_assert(OurMutex::fits() && OurCondition::fits() && OurSemaphore::fits());
 
+#pragma GCC visibility push(default)
+extern "C" {
+char fairlock_preload_waiting[32];  // set when the object is loaded
+}
+#pragma GCC visibility pop
+
 namespace {
 
-// A process-shared condition with a mutex of ours: glibc must not see the mutex, so it gets this one. Signals of the
-// same process take it too if anybody waits like that: whoever has let go of its own mutex is in glibc's line before it
-// lets go of this.
+// The bridge: a glibc mutex for waits on a process-shared condition with a mutex of ours, which glibc must not see. A
+// waiter holds the bridge from before it unlocks its own mutex until glibc has put it in line. While there are such
+// waiters, a signal from the same process takes the bridge too, so it cannot come in between.
 constinit pthread_mutex_t bridge = PTHREAD_MUTEX_INITIALIZER;
 constinit std::atomic<unsigned> waiters_on_bridge{0};
 
@@ -42,20 +50,20 @@ int signal_over_bridge(const F& signal) {
 template <class F>
 int wait_over_bridge(pthread_mutex_t* mutex, const F& wait) {
   if (!OurMutex::ours(mutex)) return wait(mutex);
-  const auto off = [](void* mutex) {
+  const auto leave = [](void* mutex) {
     glibc::pthread_mutex_unlock(&bridge);
     waiters_on_bridge.fetch_sub(1, std::memory_order_relaxed);
     if (mutex != nullptr) OurMutex::of(static_cast<pthread_mutex_t*>(mutex)).lock_again();
   };
-  // Before the mutex is unlocked: whoever has it after us sees that.
+  // Before the mutex is unlocked, so that its next owner sees the waiter.
   waiters_on_bridge.fetch_add(1, std::memory_order_relaxed);
   glibc::pthread_mutex_lock(&bridge);
   if (const int failed = OurMutex::of(mutex).unlock(true)) {
-    off(nullptr);
+    leave(nullptr);
     return failed;
   }
   int result;
-  pthread_cleanup_push(off, mutex);  // glibc may cancel the thread: then too, with the mutex locked
+  pthread_cleanup_push(leave, mutex);  // if glibc cancels the thread, its handlers need the mutex locked
   result = wait(&bridge);
   pthread_cleanup_pop(1);
   return result;
@@ -64,7 +72,9 @@ int wait_over_bridge(pthread_mutex_t* mutex, const F& wait) {
 [[gnu::constructor]] void at_load() {
   glibc::find_all();
   Generations<Chosen>::at_load();
-  pthread_atfork(nullptr, nullptr, [] {  // whoever was on the bridge is gone
+  Chosen::WaitingPolicies::read_environment();
+  std::strncpy(fairlock_preload_waiting, Chosen::WaitingPolicies::name(), sizeof fairlock_preload_waiting - 1);
+  pthread_atfork(nullptr, nullptr, [] {  // the threads that were on the bridge are gone
     bridge = PTHREAD_MUTEX_INITIALIZER;
     waiters_on_bridge.store(0, std::memory_order_relaxed);
   });
@@ -80,8 +90,8 @@ int wait_for(pthread_cond_t* condition, pthread_mutex_t* mutex, const Wait::How&
   return ours.wait(how, [&] { return held.unlock(true); }, [&] { return held.lock_again(); });
 }
 
-// What the functions of semaphores return.
-int told(int error) {
+// What a function of semaphores returns: 0, or -1 with the error in errno.
+int set_errno(int error) {
   if (error == 0) return 0;
   errno = error;
   return -1;
@@ -92,10 +102,9 @@ int told(int error) {
 #pragma GCC visibility push(default)
 extern "C" {
 
+// Strings by which a program, or a person with a debugger, can see what is loaded.
 extern const char fairlock_preload_lock[];
-extern const char fairlock_preload_waiting[];
 const char fairlock_preload_lock[] = FAIRLOCK_PRELOAD_LOCK;
-const char fairlock_preload_waiting[] = FAIRLOCK_PRELOAD_WAITING;
 std::uint64_t fairlock_preload_parks() { return Chosen::parks(); }
 
 // --- mutexes ---
@@ -145,7 +154,7 @@ int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
   return glibc::pthread_mutex_unlock(mutex);
 }
 
-// Other names of the same, which glibc has for old programs.
+// Other names of the same functions, which glibc has for old programs.
 #define FAIRLOCK_SAME_AS(name) noexcept __attribute__((alias(#name), nonnull(1)))
 int __pthread_mutex_init(pthread_mutex_t*, const pthread_mutexattr_t*) FAIRLOCK_SAME_AS(pthread_mutex_init);
 int __pthread_mutex_destroy(pthread_mutex_t*) FAIRLOCK_SAME_AS(pthread_mutex_destroy);
@@ -154,7 +163,7 @@ int __pthread_mutex_trylock(pthread_mutex_t*) FAIRLOCK_SAME_AS(pthread_mutex_try
 int __pthread_mutex_unlock(pthread_mutex_t*) FAIRLOCK_SAME_AS(pthread_mutex_unlock);
 #undef FAIRLOCK_SAME_AS
 
-// --- condition variables; those that wait may end by an unwinding, so they are not noexcept ---
+// --- condition variables: a wait may end by unwinding the stack, so it is not noexcept ---
 
 int pthread_cond_init(pthread_cond_t* condition, const pthread_condattr_t* attributes) noexcept {
   int shared = PTHREAD_PROCESS_PRIVATE;
@@ -193,7 +202,7 @@ int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   return wait_for(condition, mutex, {});
 }
 
-// A bad time is told before the mutex is unlocked, also by glibc; but over the bridge ours would be by then.
+// A bad time is an error before the mutex is unlocked. glibc checks it too, but on the bridge that would be too late.
 int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* at) {
   if (!valid(*at)) return EINVAL;
   if (!OurCondition::ours(condition))
@@ -214,7 +223,7 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
 
 int sem_init(sem_t* semaphore, int shared, unsigned value) noexcept {
   if (shared != 0) return glibc::sem_init(semaphore, shared, value);
-  if (value > SEM_VALUE_MAX) return told(EINVAL);
+  if (value > SEM_VALUE_MAX) return set_errno(EINVAL);
   OurSemaphore::init(semaphore, value);
   return SharedMemory::holds(semaphore) ? glibc::sem_init(semaphore, 1, value) : 0;
 }
@@ -222,27 +231,28 @@ int sem_init(sem_t* semaphore, int shared, unsigned value) noexcept {
 int sem_destroy(sem_t* semaphore) noexcept { return OurSemaphore::ours(semaphore) ? 0 : glibc::sem_destroy(semaphore); }
 
 int sem_post(sem_t* semaphore) noexcept {
-  return OurSemaphore::ours(semaphore) ? told(OurSemaphore::of(semaphore).post()) : glibc::sem_post(semaphore);
+  return OurSemaphore::ours(semaphore) ? set_errno(OurSemaphore::of(semaphore).post()) : glibc::sem_post(semaphore);
 }
 
 int sem_trywait(sem_t* semaphore) noexcept {
-  return OurSemaphore::ours(semaphore) ? told(OurSemaphore::of(semaphore).trywait()) : glibc::sem_trywait(semaphore);
+  return OurSemaphore::ours(semaphore) ? set_errno(OurSemaphore::of(semaphore).trywait())
+                                       : glibc::sem_trywait(semaphore);
 }
 
 int sem_wait(sem_t* semaphore) {
-  return OurSemaphore::ours(semaphore) ? told(OurSemaphore::of(semaphore).wait({})) : glibc::sem_wait(semaphore);
+  return OurSemaphore::ours(semaphore) ? set_errno(OurSemaphore::of(semaphore).wait({})) : glibc::sem_wait(semaphore);
 }
 
 int sem_timedwait(sem_t* semaphore, const timespec* at) {
   if (!OurSemaphore::ours(semaphore)) return glibc::sem_timedwait(semaphore, at);
-  if (!valid(*at)) return told(EINVAL);
-  return told(OurSemaphore::of(semaphore).wait({.clock = CLOCK_REALTIME, .at = at}));
+  if (!valid(*at)) return set_errno(EINVAL);
+  return set_errno(OurSemaphore::of(semaphore).wait({.clock = CLOCK_REALTIME, .at = at}));
 }
 
 int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* at) {
   if (!OurSemaphore::ours(semaphore)) return glibc::sem_clockwait(semaphore, clock, at);
-  if (!known(clock) || !valid(*at)) return told(EINVAL);
-  return told(OurSemaphore::of(semaphore).wait({.clock = clock, .at = at}));
+  if (!known(clock) || !valid(*at)) return set_errno(EINVAL);
+  return set_errno(OurSemaphore::of(semaphore).wait({.clock = clock, .at = at}));
 }
 
 int sem_getvalue(sem_t* semaphore, int* value) noexcept {
@@ -251,10 +261,10 @@ int sem_getvalue(sem_t* semaphore, int* value) noexcept {
   return 0;
 }
 
-// --- memory and threads: glibc does the work, but we must know about it ---
+// --- memory and threads: glibc does the work, and we take note ---
 
 void* mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset) noexcept {
-  // A malloc may map its first memory before our library is initialised. Looking for the original might call malloc.
+  // A malloc may map its first memory before our constructor has run, and the search for the original may call malloc.
   void* const memory = glibc::mmap.known()
                            ? glibc::mmap(at, size, protection, flags, file, offset)
                            : reinterpret_cast<void*>(syscall(SYS_mmap, at, size, protection, flags, file, offset));

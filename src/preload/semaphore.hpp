@@ -4,10 +4,10 @@
 //   at   field       holds                                              written by
 //    0   -
 //    8   shared      glibc's: 0, or 128 if it is process-shared         init
-//   12   stamp       the generation of the process that used it last    generation.hpp
+//   12   stamp       the generation of the last process that used it    generation.hpp
 //   16   semaphore   the semaphore of the catalogue                     its algorithm
 //
-// All zero is a semaphore without permits. A process-shared one, and each that has a name, belongs to glibc.
+// All zero is a semaphore without permits. Process-shared semaphores and named ones belong to glibc.
 #pragma once
 
 #include <errno.h>
@@ -55,16 +55,16 @@ class Semaphore {
 
   int wait(Wait::How how) {
     check();
-    pthread_testcancel();  // a cancellation point even if it need not wait
+    pthread_testcancel();  // a cancellation point even if the thread need not wait
     if (semaphore_.try_acquire()) return 0;
     how.cancellable = true;
     how.by_signals = true;
     how.sleeps = P::sleeps;
     const Wait until(how);
-    const bool got = semaphore_.acquire_until(until);
-    if (until.was_cancelled() && got) semaphore_.release(1);
+    const bool acquired = semaphore_.acquire_until(until);
+    if (until.was_cancelled() && acquired) semaphore_.release(1);
     until.end_if_cancelled();
-    return got ? 0 : until.was_signalled() ? EINTR : ETIMEDOUT;
+    return acquired ? 0 : until.was_signalled() ? EINTR : ETIMEDOUT;
   }
 
   int value() {
@@ -73,7 +73,7 @@ class Semaphore {
   }
 
  private:
-  // In the child of a fork those in line are gone.
+  // In the child of a fork the waiters are gone.
   void check() {
     Generations<P>::check(stamp_, [this] {
       new (&semaphore_) S(static_cast<std::uint64_t>(std::max<std::int64_t>(semaphore_.value(), 0)));

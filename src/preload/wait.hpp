@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wait as POSIX has it: until a point in time of one of two clocks, ended by a signal or not, and by cancellation or
-// not.
+// A wait as POSIX defines it: until a point in time of one of two clocks, ended by a signal or not, and by cancellation
+// or not.
 //
-// Cancellation: a thread that sleeps can only be reached while its cancellation is asynchronous, so it is that for the
-// one system call. What glibc then begins to unwind is caught right here, where nothing of ours is on the stack below;
-// the algorithm learns that it is interrupted, leaves its line as at a timeout, and whoever called lets the unwinding
-// go on (`end_if_cancelled`) when all is in order: the mutex taken again, a permit given back. A handler that ends the
-// thread during the wait is caught like that too.
+// Cancellation reaches a sleeping thread only while its cancellation type is asynchronous, so the type is asynchronous
+// during that one system call. glibc then begins to unwind the stack. This file catches the unwinding at once, where no
+// other frame of ours is on the stack below. The algorithm learns that it is interrupted and leaves its line, as at a
+// timeout. When all is in order, the mutex locked again or a permit returned, its caller resumes the unwinding
+// (`end_if_cancelled`). A signal handler that ends the thread during the wait is caught in the same way.
 //
-// A thread that chose asynchronous cancellation could be ended anywhere, with an element of its stack in a line. So for
-// the time of a wait its cancellation is deferred, but for that system call.
+// A thread that chose asynchronous cancellation could end anywhere, with an element of its stack in a line. So its
+// cancellation is deferred during a wait, except for that system call.
 #pragma once
 
 #include <errno.h>
@@ -51,14 +51,14 @@ inline std::uint64_t now(clockid_t clock) {
   return nanoseconds(time);
 }
 
-// Sleeps on the word while it has that value; what the kernel says of it. Leaves errno alone, as all of pthread does.
+// Sleeps while the word has that value, and returns 0 or the error of the kernel. Like all of pthread, it keeps errno.
 inline int sleep_on(const std::atomic<std::uint32_t>& word, std::uint32_t value, clockid_t clock, const timespec* at) {
   const int before = errno;
   const int how = FUTEX_WAIT_BITSET_PRIVATE | (clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
-  const long woken = syscall(SYS_futex, &word, how, value, at, nullptr, FUTEX_BITSET_MATCH_ANY);
-  const int why = woken == 0 ? 0 : errno;
+  const long result = syscall(SYS_futex, &word, how, value, at, nullptr, FUTEX_BITSET_MATCH_ANY);
+  const int error = result == 0 ? 0 : errno;
   errno = before;
-  return why;
+  return error;
 }
 
 // Whether this thread, by pthread_setcanceltype, may be cancelled anywhere.
@@ -71,7 +71,7 @@ class Deferred {
       glibc::pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &before_);
   }
   ~Deferred() {
-    // Which ends the thread, if that is due.
+    // This ends the thread if it was cancelled meanwhile.
     if (asynchronous) [[unlikely]]
       glibc::pthread_setcanceltype(before_, nullptr);
   }
@@ -87,9 +87,9 @@ class Wait : public WaitObserver {
   struct How {
     clockid_t clock = CLOCK_MONOTONIC;
     const timespec* at = nullptr;  // null: for ever
-    bool cancellable = false;      // a cancellation point
-    bool by_signals = false;       // a handler that ran ends it
-    bool sleeps = true;            // the policy does: otherwise nobody but us looks for a cancellation
+    bool cancellable = false;      // the wait is a cancellation point
+    bool by_signals = false;       // a signal handler that has run ends the wait
+    bool sleeps = true;            // the policy sleeps; if not, interrupted() must look for a cancellation
   };
 
   explicit Wait(const How& how) : how_(how) {}
@@ -98,7 +98,7 @@ class Wait : public WaitObserver {
     if (how_.at == nullptr) return never;
     const auto at = nanoseconds(*how_.at);
     if (how_.clock == CLOCK_MONOTONIC) return at;
-    const auto there = now(how_.clock);  // and not once for all: that clock may be set
+    const auto there = now(how_.clock);  // asked every time, because this clock may be set
     return at <= there ? 0 : now(CLOCK_MONOTONIC) + (at - there);
   }
 
@@ -110,29 +110,29 @@ class Wait : public WaitObserver {
   bool may_yield() const { return !how_.by_signals; }
   const Wait& observer() const { return *this; }
 
-  // False: it is too late. `sooner`: at that time of the monotonic clock at the latest.
+  // Returns false after a timeout. `sooner` is another limit, in the time of the monotonic clock.
   bool sleep(const std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint64_t sooner) const {
     const timespec then{static_cast<time_t>(sooner / second), static_cast<long>(sooner % second)};
-    const bool ours = sooner == never;
-    const auto clock = ours ? how_.clock : CLOCK_MONOTONIC;
-    const auto at = ours ? how_.at : &then;
-    if (at != nullptr && at->tv_sec < 0) return false;  // which the kernel does not know
-    volatile int why = 0;
+    const bool own_limit = sooner == never;
+    const auto clock = own_limit ? how_.clock : CLOCK_MONOTONIC;
+    const auto at = own_limit ? how_.at : &then;
+    if (at != nullptr && at->tv_sec < 0) return false;  // the kernel refuses negative times
+    volatile int error = 0;
     if (!how_.cancellable) {
-      why = sleep_on(word, value, clock, at);
+      error = sleep_on(word, value, clock, at);
     } else {
       catch_cancellation([&] {
         int before;
         glibc::pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
-        why = sleep_on(word, value, clock, at);
+        error = sleep_on(word, value, clock, at);
         glibc::pthread_setcanceltype(before, nullptr);
         await_late_cancellation();
       });
     }
-    // A handler with SA_RESTART does not end a wait for ever. But a sleep that is timed, if only by our impatience,
-    // does not tell which kind of handler has run.
-    signalled_ = how_.by_signals && why == EINTR && (ours || how_.at != nullptr);
-    return why != ETIMEDOUT;
+    // The kernel continues a sleep without a limit after a handler with SA_RESTART. It does not continue a sleep with a
+    // limit, even if only `sooner` is one, so that EINTR does not say which kind of handler has run.
+    signalled_ = how_.by_signals && error == EINTR && (own_limit || how_.at != nullptr);
+    return error != ETIMEDOUT;
   }
 
   bool was_cancelled() const { return cancelled_; }
@@ -144,23 +144,23 @@ class Wait : public WaitObserver {
   }
 
  private:
-  // Who cancels us while the type is asynchronous sends a signal, and setting the type back does not wait for it.
-  // Should it come when the thread has returned from its function, glibc would take the result away. At the end of a
-  // cancellation point glibc does wait for a signal that is under way; this is the cheapest one.
+  // A thread that cancels us while the type is asynchronous sends a signal, and setting the type back does not wait for
+  // it. If the signal came after our function has returned, the caller would lose the result. At the end of a
+  // cancellation point glibc waits for a signal that is under way, and read() is the cheapest cancellation point.
   static void await_late_cancellation() {
     const int before = errno;
-    [[maybe_unused]] const auto nothing = read(-1, nullptr, 0);
+    [[maybe_unused]] const auto failure = read(-1, nullptr, 0);
     errno = before;
   }
 
-  // Does what may be cancelled, in a frame that has nothing else.
+  // Calls action(), which may be cancelled, in a frame that holds nothing else.
   template <class F>
-  [[gnu::noinline]] void catch_cancellation(const F& what) const {
+  [[gnu::noinline]] void catch_cancellation(const F& action) const {
     if (__sigsetjmp(reinterpret_cast<__jmp_buf_tag*>(here_.__cancel_jmp_buf), 0) != 0) {
       cancelled_ = true;
     } else {
       __pthread_register_cancel(&here_);
-      what();
+      action();
     }
     __pthread_unregister_cancel(&here_);
   }

@@ -80,7 +80,7 @@ def inside(family: str, lock: str, waiting: str | None) -> results.Plan:
 def no_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of an installation whose locks cannot be loaded."""
     for lock in ("twa", "fair"):
-        file = tmp_path / "preload" / "spin-then-park" / f"{lock}.so"
+        file = tmp_path / "preload" / "sleeping" / f"{lock}.so"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("this is no shared object")
     monkeypatch.setattr(paths, "preload_dir", lambda: tmp_path / "preload")

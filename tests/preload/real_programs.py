@@ -17,10 +17,8 @@ from fairlock.run import preload
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Try real programs under the locks, and print what came of it.")
-    parser.add_argument("program", metavar="PROGRAM", nargs="*", help=f"all unless told: {', '.join(PROGRAMS)}")
-    parser.add_argument(
-        "--lock", metavar="L", action="append", help=f"may be repeated; unless told, {', '.join(LOCKS)}"
-    )
+    parser.add_argument("program", metavar="PROGRAM", nargs="*", help=f"default: all: {', '.join(PROGRAMS)}")
+    parser.add_argument("--lock", metavar="L", action="append", help=f"may be repeated; default: {', '.join(LOCKS)}")
     parser.add_argument("--waiting", metavar="W", default=preload.DEFAULT_WAITING)
     parser.add_argument("--quick", action="store_true", help="less work, as in `make test`")
     args = parser.parse_args()

@@ -31,7 +31,7 @@ except FileNotFoundError as error:
 PROGRAM = Path(sys.executable).with_name("fairlock")
 Run = Callable[..., processes.Result]
 
-# A program that tells which lock it has: the file's name without the ending, or nothing.
+# A program that prints its lock: the file's name without the ending, or nothing.
 LOCK = 'lock=$(basename "${LD_PRELOAD%%:*}" .so)'
 
 
@@ -49,15 +49,15 @@ def run(tmp_path: Path) -> Run:
 def measured(run: Run, tmp_path: Path, *arguments: str) -> tuple[results.BenchResults, str]:
     done = run("--json=r.json", *arguments)
     assert done.returncode == 0, done.stderr
-    found = results.load(tmp_path / "r.json")
-    assert found.complete
-    return found, done.stdout
+    result = results.load(tmp_path / "r.json")
+    assert result.complete
+    return result, done.stdout
 
 
-def by_lock(found: results.BenchResults) -> dict[str, list[dict[str, Any]]]:
+def by_lock(result: results.BenchResults) -> dict[str, list[dict[str, Any]]]:
     metrics: dict[str, list[dict[str, Any]]] = {}
-    for sample in found.samples:
-        metrics.setdefault(found.plan.points[sample.point].lock, []).append(sample.metrics)
+    for sample in result.samples:
+        metrics.setdefault(result.plan.points[sample.point].lock, []).append(sample.metrics)
     return metrics
 
 
@@ -65,10 +65,10 @@ def by_lock(found: results.BenchResults) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_each_run_of_the_program_is_a_sample(run: Run, tmp_path: Path) -> None:
-    found, printed = measured(run, tmp_path, "--lock=twa,fair", "--repeat=3", "--", "sleep", "0.2")
-    assert found.command[:5] == ["run", "--lock", "twa,fair", "--waiting", "spin-then-park"]
-    assert found.command[-3:] == ["--", "sleep", "0.2"]
-    metrics = by_lock(found)
+    result, printed = measured(run, tmp_path, "--lock=twa,fair", "--repeat=3", "--", "sleep", "0.2")
+    assert result.command[:5] == ["run", "--lock", "twa,fair", "--waiting", "spin-then-park"]
+    assert result.command[-3:] == ["--", "sleep", "0.2"]
+    metrics = by_lock(result)
     assert {lock: len(some) for lock, some in metrics.items()} == {"pthread-mutex": 3, "twa": 3, "fair": 3}
     for lock, some in metrics.items():
         for one in some:
@@ -83,9 +83,9 @@ def test_each_run_of_the_program_is_a_sample(run: Run, tmp_path: Path) -> None:
     assert "0 threads" not in printed
 
 
-def test_all_is_every_lock_of_a_policy(run: Run, tmp_path: Path) -> None:
-    found, _ = measured(run, tmp_path, "--lock=all", "--repeat=1", "--", "sleep", "0.01")
-    assert set(by_lock(found)) == {"pthread-mutex", *LOCKS}
+def test_all_names_every_lock_of_a_policy(run: Run, tmp_path: Path) -> None:
+    result, _ = measured(run, tmp_path, "--lock=all", "--repeat=1", "--", "sleep", "0.01")
+    assert set(by_lock(result)) == {"pthread-mutex", *LOCKS}
 
 
 def test_locks_take_turns_in_an_order_that_the_seed_shuffles(run: Run, tmp_path: Path) -> None:
@@ -100,15 +100,15 @@ def test_locks_take_turns_in_an_order_that_the_seed_shuffles(run: Run, tmp_path:
 
 def test_time_and_memory_are_the_programs(run: Run, tmp_path: Path) -> None:
     work = "x = bytearray(300_000_000); x[::4096] = x[::4096]; sum(range(3_000_000))"
-    found, _ = measured(run, tmp_path, "--lock=glibc", "--repeat=1", "--", sys.executable, "-c", work)
-    ((one,),) = by_lock(found).values()
+    result, _ = measured(run, tmp_path, "--lock=glibc", "--repeat=1", "--", sys.executable, "-c", work)
+    ((one,),) = by_lock(result).values()
     assert 0 < one["user"] <= one["wall"] + 0.1
     assert 300_000_000 < one["max_rss"] < 600_000_000
 
 
-def test_memory_that_ours_hides_is_not_told(run: Run, tmp_path: Path) -> None:
-    found, _ = measured(run, tmp_path, "--lock=glibc", "--repeat=1", "--", "sleep", "0.01")
-    assert by_lock(found)["pthread-mutex"][0]["max_rss"] is None
+def test_memory_that_fairlock_hides_is_not_reported(run: Run, tmp_path: Path) -> None:
+    result, _ = measured(run, tmp_path, "--lock=glibc", "--repeat=1", "--", "sleep", "0.01")
+    assert by_lock(result)["pthread-mutex"][0]["max_rss"] is None
 
 
 def test_the_program_reads_nothing_and_its_output_is_shown_on_demand(run: Run, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_the_environment_is_that_of_a_single_run(tmp_path: Path) -> None:
     assert done.stderr.count("\nlocale=.\n") == 3
 
 
-def test_nobody_to_tell(tmp_path: Path) -> None:
+def test_a_closed_output_does_not_stop_the_comparison(tmp_path: Path) -> None:
     words = f"{PROGRAM} run --lock=twa --repeat=1 -- true"
     done = processes.run(["sh", "-c", f"{words} 2>&-"], cwd=tmp_path)
     assert done.returncode == 0
@@ -141,8 +141,8 @@ def test_nobody_to_tell(tmp_path: Path) -> None:
 def test_a_figure_that_the_program_prints(run: Run, tmp_path: Path) -> None:
     text = f'{LOCK}; echo "score: 1,500.5"; echo "score: $((${{#lock}} + 2000)).5"; echo took 7 ms >&2'
     words = ("--lock=twa", "--repeat=1", "--measure=^score: ([0-9.,]+)", "--measure-lower=took ([0-9]+) ms")
-    found, printed = measured(run, tmp_path, *words, "--", "sh", "-c", text)
-    (theirs,), (ours,) = (by_lock(found)[lock] for lock in ("pthread-mutex", "twa"))
+    result, printed = measured(run, tmp_path, *words, "--", "sh", "-c", text)
+    (theirs,), (ours,) = (by_lock(result)[lock] for lock in ("pthread-mutex", "twa"))
     assert (theirs["score"], ours["score"], ours["cost"]) == (2000.5, 2003.5, 7)  # the last one that it printed
     assert "score" in printed
 
@@ -151,7 +151,7 @@ def test_a_figure_that_the_program_prints(run: Run, tmp_path: Path) -> None:
     ("text", "complaint"),
     [("echo nothing", "matches nothing that it printed"), ("echo n=.", "matches '.', which is not")],
 )
-def test_a_figure_that_is_not_there_is_a_failure(run: Run, text: str, complaint: str) -> None:
+def test_a_missing_figure_is_a_failure(run: Run, text: str, complaint: str) -> None:
     done = run("--lock=twa,fair", "--measure=n=([0-9.]+)", "--", "sh", "-c", text)
     assert done.returncode == 1
     assert complaint in done.stderr.splitlines()[-1]
@@ -170,16 +170,16 @@ def test_a_program_that_fails_is_not_compared(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("end", "said"), [("exit 9", "it ended with status 9"), ("kill -SEGV $$", "it was killed by SIGSEGV")]
 )
-def test_a_lock_with_which_it_fails_is_named_and_the_others_are_kept(
+def test_a_lock_that_makes_the_program_fail_is_named_and_the_others_are_kept(
     run: Run, tmp_path: Path, end: str, said: str
 ) -> None:
     text = f'{LOCK}; if [ "$lock" = fair ]; then {end}; fi'
     done = run("--lock=twa,fair,ticket", "--repeat=9", "--json=r.json", "--seed=4", "--", "sh", "-c", text)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == f"fairlock: program sh: fair (spin-then-park): {said}"
-    found = results.load(tmp_path / "r.json")
-    assert found.samples
-    assert "fair" not in by_lock(found)
+    result = results.load(tmp_path / "r.json")
+    assert result.samples
+    assert "fair" not in by_lock(result)
 
 
 @pytest.mark.parametrize("number", ["nan", "inf", "1e999"])
@@ -189,13 +189,13 @@ def test_a_number_without_bounds_is_none(run: Run, number: str) -> None:
     assert f"matches '{number}', which is not a number" in done.stderr
 
 
-def test_a_signal_without_a_name_is_told(run: Run) -> None:
+def test_a_signal_without_a_name_is_reported(run: Run) -> None:
     done = run("--lock=twa", "--repeat=1", "--", "sh", "-c", "kill -40 $$")
     assert done.returncode == 1
     assert "it was killed by signal 40" in done.stderr
 
 
-def test_a_run_that_does_not_end_is_ended(run: Run) -> None:
+def test_a_run_that_does_not_end_is_killed(run: Run) -> None:
     begin = time.monotonic()
     text = f'{LOCK}; if [ "$lock" = twa ]; then sleep 300 & wait; fi'
     done = run("--lock=twa", "--timeout=0.5", "--repeat=1", "--", "sh", "-c", text)
@@ -211,7 +211,7 @@ def point(command: str, lock: str = "twa") -> Point:
 
 
 def test_a_lock_that_cannot_be_loaded_is_no_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "spin-then-park" / "twa.so"
+    file = tmp_path / "sleeping" / "twa.so"
     file.parent.mkdir()
     file.write_text("this is no shared object")
     monkeypatch.setattr(paths, "preload_dir", lambda: tmp_path)
@@ -219,7 +219,7 @@ def test_a_lock_that_cannot_be_loaded_is_no_sample(tmp_path: Path, monkeypatch: 
         compare_program.run(point("sleep 0.01"))
 
 
-def test_the_loaders_complaint_is_enough() -> None:
+def test_an_error_of_the_loader_fails_the_sample() -> None:
     """Of a program that ends at once there is nothing else."""
 
     def complaint(file: object) -> str:
@@ -249,12 +249,12 @@ def test_a_lock_that_is_silently_not_loaded_is_no_sample(tmp_path: Path, monkeyp
         compare_program.run(point(str(static)))
 
 
-def test_objects_of_others_that_cannot_be_preloaded_are_none_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_about_another_object_does_not_fail_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_PRELOAD", "/nowhere/else.so")
     assert compare_program.run(point("sleep 0.2"))["preloaded"]
 
 
-def test_glibcs_lock_is_not_another_that_was_preloaded_already(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_glibc_replaces_a_lock_that_was_preloaded_already(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_PRELOAD", str(preload.library("fair")))
     assert not compare_program.run(point("sleep 0.5", programs.UNREPLACED)).get("preloaded")
     monkeypatch.setattr(programs, "environment", lambda point: dict(os.environ))
@@ -275,7 +275,7 @@ def test_glibcs_lock_is_not_another_that_was_preloaded_already(monkeypatch: pyte
         (["--lock=twa,fair", "--measure=n=("], "--measure n=(: "),
         (["--lock=twa,fair", "--json=none/r.json"], "there is no folder"),
         (["--lock=twa,fair", "--json=r.json", "--report=r.json"], "the results are there"),
-        (["--lock=twa", "--show"], "--show is for a comparison"),
+        (["--lock=twa", "--show"], "--show is only for comparisons"),
     ],
 )
 def test_bad_input_is_one_line_and_nothing_runs(
@@ -293,7 +293,7 @@ def test_bad_input_is_one_line_and_nothing_runs(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_that_is_gone(tmp_path: Path) -> None:
+def test_a_missing_folder_is_one_line(tmp_path: Path) -> None:
     script = f"mkdir gone; cd gone; rmdir ../gone; exec {PROGRAM} run --lock=twa,fair --json=r.json -- true"
     done = processes.run(["sh", "-c", script], cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, "fairlock: cannot write r.json: No such file or directory\n")
@@ -313,7 +313,7 @@ def test_a_thread_that_cannot_be_started_leaves_nothing_behind(tmp_path: Path, m
 # --- interrupted ---
 
 
-def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_samples_and_resume_continues(tmp_path: Path) -> None:
     command = [PROGRAM, "run", "--lock=twa,fair", "--repeat=20", "--json=r.json", "--", "sleep", "0.2"]
     with processes.start(command, cwd=tmp_path) as process:
         file = tmp_path / "r.json"
@@ -334,11 +334,11 @@ def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(tmp_path: Path) -> None:
     file.write_text(json.dumps(raw))
     again = processes.run([PROGRAM, "bench", "--resume=r.json"], cwd=tmp_path)
     assert again.returncode == 0
-    found = results.load(file)
-    assert (found.complete, len(found.samples)) == (True, done + 2)
+    result = results.load(file)
+    assert (result.complete, len(result.samples)) == (True, done + 2)
 
 
-def test_a_program_that_is_not_there_any_more_is_one_line(run: Run, tmp_path: Path) -> None:
+def test_a_vanished_program_is_one_line(run: Run, tmp_path: Path) -> None:
     measured(run, tmp_path, "--lock=twa", "--repeat=1", "--", "true")
     raw = (tmp_path / "r.json").read_text().replace('"command": "true"', '"command": "no-such-program"')
     (tmp_path / "r.json").write_text(raw)
@@ -349,7 +349,7 @@ def test_a_program_that_is_not_there_any_more_is_one_line(run: Run, tmp_path: Pa
 # --- the page ---
 
 
-def test_the_page_shows_it(run: Run, tmp_path: Path) -> None:
+def test_the_page_shows_the_comparison(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("vl_convert")
     text = f'{LOCK}; if [ "$lock" = fair ]; then echo done: 200; else echo done: 100; fi'
     words = ("--lock=twa,fair", "--repeat=4", "--report=r.html", "--measure=done: (.*)")
@@ -363,7 +363,7 @@ def test_the_page_shows_it(run: Run, tmp_path: Path) -> None:
         assert word not in text.partition('<script type="application/json"')[0]
 
 
-def test_a_program_whose_name_is_no_text(tmp_path: Path) -> None:
+def test_a_program_whose_name_is_not_text(tmp_path: Path) -> None:
     pytest.importorskip("vl_convert")
     program = os.fsencode(tmp_path) + b"/x\xff"
     shutil.copy("/bin/true", program)
@@ -373,7 +373,7 @@ def test_a_program_whose_name_is_no_text(tmp_path: Path) -> None:
     assert "x\\udcff" in (tmp_path / "r.html").read_text()
 
 
-def test_another_command_is_another_question(run: Run, tmp_path: Path) -> None:
+def test_results_of_another_command_are_not_comparable(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("vl_convert")
     from fairlock_lab.reports import compare
     from fairlock_lab.reports.data import Source

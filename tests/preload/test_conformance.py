@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What POSIX requires of mutexes, conditions and semaphores, one by one: with every lock it is as with glibc."""
+"""The requirements of POSIX for mutexes, conditions and semaphores: each lock has the same outcomes as glibc."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Outcomes = dict[str, str]
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Compile the suite: without its C++ part, if there is no compiler for that."""
+    """Compile the suite, without its C++ part if there is no C++ compiler."""
     c, cpp = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
     if shutil.which(c) is None:
-        pytest.skip("there is no C compiler")
+        pytest.skip("no C compiler")
     folder = tmp_path_factory.mktemp("conformance")
 
     def compile_with(compiler: str, *arguments: str | Path) -> None:
@@ -44,15 +44,15 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def outcomes(program: Path, environment: Mapping[str, str]) -> Outcomes:
-    """Run all tests; return what became of each, by name."""
+    """Run all tests; return the outcome of each, by name."""
     done = processes.run([program], env=environment, timeout=1200)
     assert done.returncode in (0, 1), done.stderr
-    found = {}
+    results = {}
     for line in done.stdout.splitlines():
-        what, _, rest = line.partition(" ")
+        outcome, _, rest = line.partition(" ")
         name, _, message = rest.partition(": ")
-        found[name] = f"{what}: {message}" if message else what
-    return found
+        results[name] = f"{outcome}: {message}" if message else outcome
+    return results
 
 
 @pytest.fixture(scope="session")
@@ -69,16 +69,18 @@ def test_every_test_has_its_own_name_and_a_requirement(program: Path) -> None:
 
 
 def test_glibc_passes(glibc: Outcomes) -> None:
-    assert {name: what for name, what in glibc.items() if what != "ok" and not what.startswith("skipped")} == {}
+    assert {
+        name: outcome for name, outcome in glibc.items() if outcome != "ok" and not outcome.startswith("skipped")
+    } == {}
 
 
 @pytest.mark.parametrize("lock", preload.locks())
-def test_a_lock_comes_out_as_glibc_does(program: Path, glibc: Outcomes, lock: str) -> None:
+def test_a_lock_has_the_outcomes_of_glibc(program: Path, glibc: Outcomes, lock: str) -> None:
     assert outcomes(program, preload.environment(lock)) == glibc
 
 
 @pytest.mark.parametrize("lock", [preload.GLIBC, preload.DEFAULT_LOCK])
-def test_so_it_does_with_statistics(program: Path, glibc: Outcomes, lock: str, tmp_path: Path) -> None:
+def test_statistics_change_no_outcome(program: Path, glibc: Outcomes, lock: str, tmp_path: Path) -> None:
     environment = preload.preloading(lock_statistics.library(), preload.environment(lock))
     assert outcomes(program, {**environment, "FAIRLOCK_STATS": str(tmp_path / "process")}) == glibc
 
@@ -87,5 +89,5 @@ def test_so_it_does_with_statistics(program: Path, glibc: Outcomes, lock: str, t
 @pytest.mark.slow
 @pytest.mark.parametrize("waiting", OTHER_WAITINGS)
 @pytest.mark.parametrize("lock", preload.locks())
-def test_so_it_does_with_every_waiting_policy(program: Path, glibc: Outcomes, lock: str, waiting: str) -> None:
+def test_waiting_policies_change_no_outcome(program: Path, glibc: Outcomes, lock: str, waiting: str) -> None:
     assert outcomes(program, preload.environment(lock, waiting)) == glibc

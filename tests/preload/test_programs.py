@@ -17,10 +17,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD with
 
 @pytest.fixture
 def program(request: pytest.FixtureRequest) -> Program:
-    found = PROGRAMS[request.param]
-    if missing := found.missing():
+    program = PROGRAMS[request.param]
+    if missing := program.missing():
         pytest.skip(missing)
-    return found
+    return program
 
 
 @pytest.mark.parametrize("lock", ["fair", "twa"])
@@ -44,13 +44,13 @@ def failure(run: Callable[[Trial], str]) -> str:
     return attempt(Program("made up", "", (), str, run), "fair").failure
 
 
-def test_a_status_a_signal_and_a_program_that_does_not_end_are_told() -> None:
+def test_a_status_a_signal_and_a_timeout_are_reported() -> None:
     assert failure(lambda trial: trial.run("sh", "-c", "echo broken >&2; exit 3")) == "sh ended with status 3: broken"
     assert failure(lambda trial: trial.run("sh", "-c", "kill -ABRT $$")) == "sh ended with SIGABRT: without a word"
     assert failure(lambda trial: trial.run("sleep", 30, limit=1)).startswith("no end after 1 s:\nprocess ")
 
 
-def test_a_lock_that_was_not_loaded_is_told(tmp_path: Path) -> None:
+def test_a_lock_that_was_not_loaded_is_reported(tmp_path: Path) -> None:
     seen = Seen(Trial("fair", "spin-then-park", tmp_path, thorough=False))
     with processes.start(["sleep", "0.1"]) as other:
         seen.wait(other.pid)
@@ -58,7 +58,7 @@ def test_a_lock_that_was_not_loaded_is_told(tmp_path: Path) -> None:
         seen.confirm(["sleep"])
 
 
-def test_a_server_is_ended_when_its_client_fails() -> None:
+def test_a_server_is_killed_when_its_client_fails() -> None:
     def run(trial: Trial) -> str:
         with trial.server("sleep", 600, ready=lambda: True) as server:
             servers.append(server)
@@ -69,7 +69,7 @@ def test_a_server_is_ended_when_its_client_fails() -> None:
     assert not Path(f"/proc/{servers[0]}").exists()
 
 
-def test_a_server_that_ends_is_told() -> None:
+def test_a_server_that_ends_is_reported() -> None:
     def run(trial: Trial) -> str:
         with trial.server("sh", "-c", "echo no room; exit 1", ready=lambda: False):
             return "it never comes here"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a Python under ``fairlock run --python`` runs before its program: ``fairlock.install()``.
+"""The code that a Python under ``fairlock run --python`` runs before its program: ``fairlock.install()``.
 
-Every Python that the program starts comes here, also one of another version: no syntax that an old one does not know.
+Every Python that the program starts runs this, also an old one, so the syntax must be old, too.
 """
 
 import sys
@@ -16,12 +16,12 @@ HERE = Path(__file__).absolute().parent
 def install() -> None:
     """Replace the types of ``threading``, or raise ImportError."""
     try:
-        import fairlock  # the one that is installed for this Python, which its programs would import, too
+        import fairlock  # as installed for this Python, so that its programs import the same
 
         fairlock.install()
-    except (ImportError, AttributeError):  # none, or sources without the native module
+    except (ImportError, AttributeError):  # not installed, or sources without the native module
         forget()
-        spec = PathFinder.find_spec("fairlock", [str(HERE.parent.parent.parent)])  # the one that has the command
+        spec = PathFinder.find_spec("fairlock", [str(HERE.parent.parent.parent)])  # the command's own
         if spec is None or spec.loader is None:
             raise
         sys.modules["fairlock"] = fairlock = module_from_spec(spec)
@@ -34,20 +34,20 @@ def forget() -> None:
         del sys.modules[name]
 
 
-# The program sees the folders that it would see without us; and those modules of ours that it imports.
+# The program sees the same folders as without this hook.
 sys.path[:] = [folder for folder in sys.path if folder != str(HERE)]
 
 try:
     install()
 except Exception:
-    # Not the program: `fairlock run` has asked its Python beforehand. One that the program starts may go on as ever.
+    # `fairlock run` has checked the Python of the command, so another Python has got here. It runs on, unchanged.
     forget()
     sys.stderr.write(
-        f"fairlock: {sys.executable} (Python {sys.version.split()[0]}) can import no fairlock, and keeps its own "
+        f"fairlock: {sys.executable} (Python {sys.version.split()[0]}) cannot import fairlock, and keeps its own "
         f"threading; install it there (from Python 3.11 on: {sys.executable} -m pip install fairlock)\n"
     )
 
-# And the sitecustomize that there would be without us.
+# Then run the sitecustomize that Python would have run without this hook.
 ours = sys.modules.pop("sitecustomize")
 try:
     import_module("sitecustomize")

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from fairlock import paths
 from fairlock.run import preload
 from fairlock_lab.benchmarks.process import SampleError
 from fairlock_lab.benchmarks.results import Plan, Point
@@ -97,7 +96,8 @@ class LockObserver:
 
     def __init__(self, point: Point) -> None:
         self._point = point
-        self._folder = str(paths.preload_dir().resolve()) if waitings() else None  # of all locks
+        # Of all locks.
+        self._folders = [str(folder.resolve()) for folder in preload.directories()] if waitings() else []
         self._name = self._file = None  # of this lock: the name in LD_PRELOAD, and the mapped file
         if point.lock != UNREPLACED:
             library = preload.library(point.lock, point.waiting or "")
@@ -110,7 +110,7 @@ class LockObserver:
         # snapshot: it may show the C library, and still miss the object before it.
         first, maps = maps_of(pid), maps_of(pid)
         if LIBC.search(first) and LIBC.search(maps):
-            other = self._folder is not None and self._folder in maps
+            other = any(folder in maps for folder in self._folders)
             correct = self._file in maps if self._file is not None else not other
             self._correct = correct and self._correct is not False
             self._static_since = None

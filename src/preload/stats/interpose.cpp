@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that a program calls. Each calls the next definition of its name, that of a lock preloaded behind us or
-// glibc's, and counts how it went.
+// The functions that a program calls. Each calls the next definition of its name, which is glibc's or that of a lock
+// preloaded behind this object, and counts the outcome.
 //
-// Every lock is tried first: what enters at once did not have to wait. On a lock that is first come, first served a try
-// fails while anybody waits, so nobody jumps the line; glibc's mutex begins with a try itself. A lock that a thread has
-// already, recursively, is entered at once. Whatever is busy is left to the lock: it waits, or knows of a relock. So a
-// program sees what it would see without us.
+// Each acquisition begins with a try. If the try succeeds, the thread did not wait. On a first come, first served lock
+// a try fails while a thread waits, so no thread jumps the line. glibc's own mutex begins with a try, too. A recursive
+// relock succeeds at once. If the object is busy, the lock decides: it waits, or reports a relock. So the program sees
+// the same results as without this object.
 //
-// Not here: unlocking, which has nothing to count; and rwlocks, spin locks and C11's mtx_lock, which glibc does not
-// take through these names.
+// Not here: unlocking, which has nothing to count; and read-write locks, spin locks and C11's mtx_lock, which glibc
+// does not implement with these names.
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -17,7 +17,8 @@
 #include "../glibc.hpp"
 #include "tally.hpp"
 
-// Of the lock that is preloaded behind us. Weak, and so found by the loader: to look in vain by dlsym would allocate.
+// From the lock that is preloaded behind this object. A weak symbol, which the loader resolves, because a dlsym that
+// fails would allocate.
 extern "C" [[gnu::weak, gnu::visibility("default")]] std::uint64_t fairlock_preload_parks();
 
 namespace fairlock::stats {
@@ -34,7 +35,7 @@ std::uint64_t now() {
 
 std::uint64_t parks() { return &fairlock_preload_parks == nullptr ? 0 : fairlock_preload_parks(); }
 
-// A wait that begins where this is made.
+// A wait, which begins with the construction of this object.
 class Wait {
  public:
   void admitted(Tally& tally) const {
@@ -68,16 +69,16 @@ void entered(const void* object, Kind kind) {
   if (Tally* const tally = Table::find(object, kind)) add(tally->acquisitions, std::uint64_t{1});
 }
 
-constexpr int robust = 0x10, inherits = 0x20;  // of glibc's kinds, of which these are always glibc's own mutexes
+constexpr int robust = 0x10, inherits = 0x20;  // bits of glibc's kinds; such mutexes are always glibc's
 
-// EOWNERDEAD: of a robust mutex, which the caller has now.
+// After EOWNERDEAD, too, the caller owns the mutex, which is robust.
 bool owns(int result) { return result == 0 || result == EOWNERDEAD; }
 
 int attempt(pthread_mutex_t* mutex) {
   if ((mutex->__data.__kind & robust) == 0) [[likely]]
     return next::pthread_mutex_trylock(mutex);
-  // glibc's trylock says ENOTRECOVERABLE and keeps the mutex, so that the next one to lock it would hang. To wait until
-  // a time long past is a try, too.
+  // glibc's trylock returns ENOTRECOVERABLE and keeps the mutex, so that the next thread to lock it would hang. A wait
+  // until a time in the past is a try, too.
   const timespec past{0, 0};
   const int result = next::pthread_mutex_timedlock(mutex, &past);
   return result == ETIMEDOUT ? EBUSY : result;
@@ -95,12 +96,12 @@ int lock(pthread_mutex_t* mutex, const void* site, const F& wait) {
     if (Tally* const tally = Table::find(mutex, Kind::mutex, site)) waiting.admitted(*tally);
   } else if (result == ETIMEDOUT) {
     if (Tally* const tally = Table::find(mutex, Kind::mutex, site)) waiting.abandoned(*tally);
-  }  // else a mistake, such as a relock: nobody waited
+  }  // else a mistake, such as a relock: the thread did not wait
   return result;
 }
 
-// Of a wait on a condition only the end can be seen from here: that the caller has its mutex again, but not how long it
-// waited for that rather than to be notified.
+// Only the end of a wait on a condition shows here: the caller has its mutex again. How long it waited for the mutex,
+// rather than for the notification, does not show.
 int reacquired(pthread_mutex_t* mutex, int result) {
   if (owns(result) || result == ETIMEDOUT) entered(mutex, Kind::mutex);
   return result;
@@ -108,7 +109,7 @@ int reacquired(pthread_mutex_t* mutex, int result) {
 
 template <class F>
 int wait(sem_t* semaphore, const void* site, const F& wait) {
-  pthread_testcancel();  // here these are cancellation points, even if there is nothing to wait for
+  pthread_testcancel();  // these functions are cancellation points even if the thread need not wait
   const int before = errno;
   if (next::sem_trywait(semaphore) == 0) {
     entered(semaphore, Kind::semaphore);
@@ -169,8 +170,7 @@ FAIRLOCK_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timesp
 
 FAIRLOCK_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* at) noexcept {
   const auto wait = [&] { return next::pthread_mutex_clocklock(mutex, clock, at); };
-  // An unknown clock is a mistake even if the mutex is free, and to one that inherits priorities most clocks are
-  // unknown.
+  // An unknown clock is a mistake even if the mutex is free. A mutex that inherits priorities knows only one clock.
   if (known(clock) && (clock == CLOCK_REALTIME || (mutex->__data.__kind & inherits) == 0))
     return lock(mutex, FAIRLOCK_CALLER, wait);
   const int result = wait();
@@ -183,7 +183,7 @@ FAIRLOCK_EXPORT [[gnu::alias("pthread_mutex_lock"), gnu::nonnull]] int __pthread
 FAIRLOCK_EXPORT [[gnu::alias("pthread_mutex_trylock"), gnu::nonnull]] int __pthread_mutex_trylock(
     pthread_mutex_t*) noexcept;
 
-// --- conditions: cancellation points, so a cancelled thread's stack may be unwound through these ---
+// --- conditions: cancellation points, so glibc may unwind a cancelled thread's stack through these ---
 
 FAIRLOCK_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   return reacquired(mutex, next::pthread_cond_wait(condition, mutex));
@@ -212,7 +212,7 @@ FAIRLOCK_EXPORT int sem_trywait(sem_t* semaphore) noexcept {
 
 FAIRLOCK_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* at) {
   const auto timed = [&] { return next::sem_timedwait(semaphore, at); };
-  // A mistake even if there is nothing to wait for.
+  // A bad time is a mistake even if the thread need not wait.
   return valid(at) ? wait(semaphore, FAIRLOCK_CALLER, timed) : timed();
 }
 
@@ -221,7 +221,7 @@ FAIRLOCK_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const times
   return known(clock) && valid(at) ? wait(semaphore, FAIRLOCK_CALLER, timed) : timed();
 }
 
-// --- the end of a process without destructors, as usual for the children of a fork ---
+// --- the end of a process without destructors, which is common in children of a fork ---
 
 FAIRLOCK_EXPORT [[gnu::noreturn]] void _exit(int status) {
   report();

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report: one JSON document for each process, in the file that FAIRLOCK_STATS names, with the process's number
-// behind it.
+// The report: one JSON document for each process, in a file whose name is FAIRLOCK_STATS, a dot and the process's
+// number. docs/reference/lock-statistics.md describes it.
 //
-// It is written while the process ends, perhaps by a signal handler on a small stack, and while other threads go on: no
-// memory is allocated, nothing large is on the stack, nothing is locked but the loader's own lock (dladdr), and all
-// goes out by write(). docs/reference/lock-statistics.md describes it.
+// A process writes it while it ends, perhaps in a signal handler on a small stack, while other threads go on. So it
+// allocates no memory, keeps nothing large on the stack, takes no lock but the loader's own (dladdr), and uses write().
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,11 +17,11 @@
 #include <unistd.h>
 
 #include <string_view>
-#include <utility>
 
-#include "tally.hpp"
+#include "json.hpp"
+#include "ranking.hpp"
 
-// Of the lock that is preloaded behind us.
+// From the lock that is preloaded behind this object, if there is one.
 extern "C" [[gnu::weak, gnu::visibility("default")]] const char fairlock_preload_lock[];
 extern "C" [[gnu::weak, gnu::visibility("default")]] const char fairlock_preload_waiting[];
 extern "C" [[gnu::weak, gnu::visibility("default")]] std::uint64_t fairlock_preload_parks();
@@ -30,243 +29,23 @@ extern "C" [[gnu::weak, gnu::visibility("default")]] std::uint64_t fairlock_prel
 namespace fairlock::stats {
 namespace {
 
-constexpr std::uint32_t most = 200;  // objects in a report
-
 constinit char path[4096];  // without the number; empty: no report
-// Whose tallies these are. Not those of a vfork's child, which runs in its parent's memory.
+// The process of these tallies. A child of vfork, which runs in its parent's memory, is not that process.
 constinit pid_t process = 0;
 constinit std::atomic<bool> reported{false};
 
-// --- JSON ---
-
-class Json {
- public:
-  explicit Json(int file) : file_(file) {}
-
-  void end() { flush(); }
-
-  void open(char bracket) {
-    begin();
-    put(bracket);
-    first_ = true;
-  }
-  void close(char bracket) {
-    put(bracket);
-    first_ = false;
-  }
-  void key(std::string_view name) {
-    text(name);
-    put(':');
-    first_ = true;
-  }
-
-  void null() { raw("null"); }
-  void raw(std::string_view value) {
-    begin();
-    put(value);
-  }
-
-  void number(std::uint64_t value) {
-    begin();
-    digits(value, 10);
-  }
-  void address(std::uintptr_t value) {
-    begin();
-    put("\"0x");
-    digits(value, 16);
-    put('"');
-  }
-  // From 0 to 1.
-  void share(double value) {
-    begin();
-    const auto parts = static_cast<std::uint64_t>(value * 10'000 + 0.5);
-    digits(parts / 10'000, 10);
-    put('.');
-    for (std::uint64_t unit = 1'000; unit != 0; unit /= 10) put(static_cast<char>('0' + parts / unit % 10));
-  }
-
-  void text(std::string_view value, std::uint64_t offset = 0) {
-    begin();
-    put('"');
-    for (const char c : value) {
-      if (c == '"' || c == '\\') {
-        put('\\');
-        put(c);
-      } else if (static_cast<unsigned char>(c) < 0x20) {
-        put("\\u00");
-        put(hex[c >> 4]);
-        put(hex[c & 15]);
-      } else {
-        put(c);
-      }
-    }
-    if (offset != 0) {
-      put("+0x");
-      digits(offset, 16);
-    }
-    put('"');
-  }
-
-  template <class... T>
-  void field(std::string_view name, const T&... value) {
-    key(name);
-    if constexpr ((std::is_integral_v<T> && ...)) number(value...);
-    else text(value...);
-  }
-
- private:
-  static constexpr char hex[] = "0123456789abcdef";
-
-  void begin() {
-    if (!first_) put(",");
-    first_ = false;
-  }
-  void digits(std::uint64_t value, unsigned base) {
-    char buffer[20];
-    auto* at = buffer + sizeof buffer;
-    do *--at = hex[value % base];
-    while ((value /= base) != 0);
-    put(std::string_view(at, static_cast<std::size_t>(buffer + sizeof buffer - at)));
-  }
-  void put(std::string_view value) {
-    for (const char c : value) put(c);
-  }
-  void put(char c) {
-    if (used_ == sizeof buffer_) flush();
-    buffer_[used_++] = c;
-  }
-  void flush() {
-    for (std::size_t done = 0; done < used_;) {
-      const auto written = write(file_, buffer_ + done, used_ - done);
-      if (written <= 0) break;  // a full disk: what there is is no document, and is taken for none
-      done += static_cast<std::size_t>(written);
-    }
-    used_ = 0;
-  }
-
-  int file_;
-  bool first_ = true;
-  std::size_t used_ = 0;
-  static inline constinit char buffer_[4096];
-};
-
-// --- the tallies, by object ---
-
-// Which tallies there are, sorted.
-constinit std::uint32_t order_[capacity];
-
-struct Range {
-  std::uint32_t *begin, *end;
-  std::uint32_t size() const { return static_cast<std::uint32_t>(end - begin); }
-};
-
-// A heap sort: qsort may allocate.
-template <class F>
-void sort(Range range, const F& less) {
-  auto* const heap = range.begin;
-  const auto sink = [&](std::uint32_t at, std::uint32_t size) {
-    for (std::uint32_t child; (child = 2 * at + 1) < size; at = child) {
-      if (child + 1 < size && less(heap[child], heap[child + 1])) ++child;
-      if (!less(heap[at], heap[child])) return;
-      std::swap(heap[at], heap[child]);
-    }
-  };
-  for (auto at = range.size() / 2; at-- != 0;) sink(at, range.size());
-  for (auto size = range.size(); size > 1;) {
-    std::swap(heap[0], heap[--size]);
-    sink(0, size);
-  }
-}
-
-// Calls each(part) for every run of tallies of which by(tally) is the same.
-template <class By, class F>
-void split(Range range, const By& by, const F& each) {
-  for (auto* from = range.begin; from != range.end;) {
-    auto* to = from;
-    while (to != range.end && by(Table::at(*to)) == by(Table::at(*from))) ++to;
-    each(Range{from, to});
-    from = to;
-  }
-}
-
-std::uintptr_t object_of(const Tally& tally) { return tally.object.load(relaxed); }
-std::uintptr_t site_of(const Tally& tally) { return tally.site.load(relaxed); }
-std::uint32_t thread_of(const Tally& tally) { return tally.thread.load(relaxed); }
-
-struct Sums {
-  std::uint64_t acquisitions = 0, contended = 0, abandoned = 0, woken = 0, waited = 0, longest = 0, parks = 0;
-
-  Sums() = default;
-  explicit Sums(Range range) {
-    for (const auto* at = range.begin; at != range.end; ++at) {
-      const Tally& tally = Table::at(*at);
-      const auto count = tally.acquisitions.load(relaxed), slowest = tally.longest.load(relaxed);
-      acquisitions += count;
-      if (site_of(tally) != 0) contended += count;
-      abandoned += tally.abandoned.load(relaxed);
-      woken += tally.woken.load(relaxed);
-      waited += tally.waited.load(relaxed);
-      longest = longest < slowest ? slowest : longest;
-      parks += tally.parks.load(relaxed);
-    }
-  }
-
-  bool met_contention() const { return contended + abandoned != 0; }
-};
-
-struct Object {
-  Range range;
-  Sums sums;
-
-  bool before(const Object& other) const {
-    if (sums.waited != other.sums.waited) return sums.waited > other.sums.waited;
-    if (sums.abandoned != other.sums.abandoned) return sums.abandoned > other.sums.abandoned;
-    return sums.acquisitions > other.sums.acquisitions;
-  }
-};
-
-// The most waiting first.
-struct Ranking {
-  Object objects[most];
-  std::uint32_t size, left_out;
-
-  void add(Object object) {
-    if (size == most) ++left_out;
-    else ++size;
-    for (auto at = size; at-- != 0;) {
-      if (at == size - 1 && left_out != 0 && !object.before(objects[at])) return;
-      if (at == 0 || !object.before(objects[at - 1])) {
-        objects[at] = object;
-        return;
-      }
-      objects[at] = objects[at - 1];
-    }
-  }
-};
-constinit Ranking ranking{};
-
-Range collect() {
-  std::uint32_t size = 0;
-  if (Table::threads() == 0) return {order_, order_};  // a table that nobody has touched has no pages yet
-  for (std::uint32_t index = 0; index != capacity; ++index)
-    if (Table::at(index).object.load(std::memory_order_acquire) != 0) order_[size++] = index;
-  return {order_, order_ + size};
-}
-
-// --- what is written ---
-
-// Where an address is, as far as the loader knows: the file, the address in it as nm and addr2line understand it, and
-// the symbol if it is exported.
+// What the loader knows of an address: its file, the offset in that file, which nm and addr2line understand, and its
+// symbol if that is exported.
 void place(Json& json, std::uintptr_t address, bool is_call) {
   // A call that never returns may be the last instruction of its function.
   const auto* const inside = reinterpret_cast<const void*>(is_call ? address - 1 : address);
   Dl_info info;
   link_map* map = nullptr;
-  const bool found = dladdr1(inside, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0 && map != nullptr;
+  const bool located = dladdr1(inside, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0 && map != nullptr;
   json.key("address");
   json.address(address);
   json.key("module");
-  if (!found) {
+  if (!located) {
     json.null();
   } else if (map->l_name[0] != '\0') {
     json.text(map->l_name);
@@ -277,14 +56,14 @@ void place(Json& json, std::uintptr_t address, bool is_call) {
     else json.text(info.dli_fname);
   }
   json.key("offset");
-  if (found) json.address(address - map->l_addr);
+  if (located) json.address(address - map->l_addr);
   else json.null();
   json.key("symbol");
-  if (!found || info.dli_sname == nullptr) json.null();
+  if (!located || info.dli_sname == nullptr) json.null();
   else json.text(info.dli_sname, is_call ? 0 : address - reinterpret_cast<std::uintptr_t>(info.dli_saddr));
 }
 
-void known_parks(Json& json, std::string_view name, std::uint64_t count) {
+void write_if_known(Json& json, std::string_view name, std::uint64_t count) {
   json.key(name);
   if (&fairlock_preload_parks == nullptr) json.null();
   else json.number(count);
@@ -295,8 +74,8 @@ void write(Json& json, const Sums& sums) {
   json.field("abandoned", sums.abandoned);
   json.field("waited_ns", sums.waited);
   json.field("longest_ns", sums.longest);
-  known_parks(json, "parks", sums.parks);
-  known_parks(json, "hand_overs", sums.woken);
+  write_if_known(json, "parks", sums.parks);
+  write_if_known(json, "hand_overs", sums.woken);
 }
 
 void write_threads(Json& json, Range range) {
@@ -407,7 +186,7 @@ void write_process(Json& json) {
   json.close('}');
 }
 
-// While this lives, a file that may not grow (ulimit -f) is an error of write(), and not the end of the process.
+// While this lives, write() reports a file that may not grow (ulimit -f), and no signal ends the process.
 class Unlimited {
  public:
   Unlimited() {
@@ -425,7 +204,7 @@ class Unlimited {
   sigset_t limit_, before_;
 };
 
-// To FILE.PID.
+// Writes the report to FILE.PID.
 void write_file() {
   const Unlimited unlimited;
   char* const end = path + strlen(path);
@@ -434,7 +213,7 @@ void write_file() {
   *end = '.';
   memcpy(end + 1, at, static_cast<std::size_t>(digits + sizeof digits - at));
   char* const rest = end + 1 + (digits + sizeof digits - at);
-  // Numbers come again: in another namespace, or after many processes. Then a letter tells them apart.
+  // Numbers recur: in another namespace, or after many processes. Then a letter distinguishes the files.
   int file = -1;
   for (char letter = '\0'; file < 0 && letter <= 'z'; letter = letter == '\0' ? 'a' : static_cast<char>(letter + 1)) {
     rest[0] = letter;
@@ -464,11 +243,11 @@ void Table::clear() {
 void begin() {
   process = getpid();
   reported.store(false, relaxed);
-  if (path[0] != '\0') return;  // the child of a fork: the parent has found out
+  if (path[0] != '\0') return;  // the child of a fork inherits the parent's path
   const char* const name = getenv("FAIRLOCK_STATS");
   if (name == nullptr || name[0] == '\0') return;
   std::size_t length = 0;
-  if (name[0] != '/') {  // the program may go elsewhere
+  if (name[0] != '/') {  // the program may change its directory
     if (getcwd(path, sizeof path) == nullptr) return;
     length = strlen(path);
     path[length++] = '/';
@@ -484,7 +263,7 @@ void begin() {
 void report() {
   if (path[0] == '\0' || getpid() != process || reported.exchange(true, relaxed)) return;
   int cancellable = 0;
-  // A thread that ends the process may have been cancelled before.
+  // The thread that ends the process may have been cancelled before.
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
   const int before = errno;
   write_file();

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program's mutexes and semaphores went through, counted in front of whatever implements them.
+// Counts of acquisitions and waits of a program's mutexes and semaphores, under any implementation.
 //
 // A tally belongs to one object, one thread and one call site:
 //
 //   field          holds                                                                   written by
-//   thread         the thread's number; 0: nobody's                                        whoever claims it, once
-//   object         where the mutex is, or the semaphore plus 1                             the same
-//   site           where waits began, or 0: of acquisitions that did not have to wait      the same
-//   acquisitions   that came to an end: contended ones, if there is a site                 the thread, like all that follow
-//   abandoned      acquisitions that were given up
-//   woken          of the acquisitions, those that slept until the lock came to them
+//   thread         the thread's number; 0: the tally is free                               the thread, once
+//   object         the address of the mutex, or of the semaphore plus 1                    the same
+//   site           the call site of waits; 0: acquisitions that did not wait               the same
+//   acquisitions   those that succeeded; if there is a site, after a wait                  the thread, as all below
+//   abandoned      acquisitions that were abandoned
+//   woken          of the acquisitions, those that slept until the lock was handed over
 //   waited         nanoseconds that the acquisitions waited in all
-//   longest        nanoseconds of the longest wait, of whatever outcome
+//   longest        nanoseconds of the longest wait, abandoned or not
 //   parks          how often the thread fell asleep
 //
-// What the words mean is what they mean in <fairlock/statistics.hpp>. Here every word has but one writer, which needs
-// no RMW; the claim of a tally is the only one. Tallies outlive their thread, and the object: one that is made at the
-// same address goes on with them.
+// The words mean the same as in <fairlock/statistics.hpp>. Here every word has one writer, so only the claim of a tally
+// is an RMW. Tallies outlive their thread and their object: another object at the same address continues them.
 #pragma once
 
 #include <atomic>
@@ -47,7 +46,7 @@ void add(std::atomic<T>& word, T more) {
 
 constexpr std::uint32_t capacity = 1u << 16;
 
-// All zero, without so many constructors that a compiler may run them when the program begins.
+// All zero. Constructors for this many tallies could make the compiler run them when the program starts.
 union alignas(4096) Memory {
   constexpr Memory() : none{} {}
   char none;
@@ -57,7 +56,7 @@ union alignas(4096) Memory {
 // Zero memory, so that it works before any constructor has run, and costs only the pages that are used.
 class Table {
  public:
-  // The calling thread's tally, or nullptr: full. Then the acquisition was counted here.
+  // The calling thread's tally, or nullptr if the table is full. The acquisition then counts as uncounted.
   static Tally* find(const void* object, Kind kind, const void* site = nullptr) {
     if (number_ == 0) [[unlikely]]
       number_ = threads_.fetch_add(1, relaxed) + 1;
@@ -72,7 +71,7 @@ class Table {
           return &tally;
       } else if (thread == 0 && tally.thread.compare_exchange_strong(thread, number_, relaxed)) {
         tally.site.store(where, relaxed);
-        // Whoever reads all tallies passes over one without an object.
+        // The report passes over a tally without an object.
         tally.object.store(key, std::memory_order_release);
         return &tally;
       }
@@ -85,7 +84,7 @@ class Table {
   static std::uint32_t threads() { return threads_.load(relaxed); }
   static std::uint64_t uncounted() { return uncounted_.load(relaxed); }
 
-  static void clear();  // for the child of a fork: nobody else is there
+  static void clear();  // for the child of a fork, which has a single thread
 
  private:
   static constexpr std::uint32_t probes = 64;  // so that a full table does not stop the program

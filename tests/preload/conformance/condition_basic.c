@@ -93,7 +93,7 @@ TEST(condition_attribute_defaults, "attributes begin with the real-time clock, a
   EQUAL(shared, PTHREAD_PROCESS_PRIVATE);
 }
 
-TEST(condition_attribute_values_are_kept, "the attributes return what was set") {
+TEST(condition_attribute_values_are_kept, "the attributes return the values that were set") {
   pthread_condattr_t attributes = attributes_of_clock(CLOCK_MONOTONIC);
   clockid_t clock = -1;
   int shared = -1;
@@ -142,7 +142,7 @@ TEST(condition_destroyed_and_made_with_another_clock, "a condition that is made 
   }
 }
 
-TEST(condition_unused_is_destroyed, "a condition that nobody used can be destroyed") {
+TEST(condition_unused_is_destroyed, "an unused condition can be destroyed") {
   for (int turn = 0; turn != 1000; ++turn) {
     pthread_cond_t condition;
     EQUAL(pthread_cond_init(&condition, NULL), 0);
@@ -150,7 +150,7 @@ TEST(condition_unused_is_destroyed, "a condition that nobody used can be destroy
   }
 }
 
-TEST(condition_destroyed_after_signals, "signals that found nobody do not keep a condition from being destroyed") {
+TEST(condition_destroyed_after_signals, "a condition can be destroyed after signals without waiters") {
   pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
   for (int turn = 0; turn != 100; ++turn) {
     EQUAL(pthread_cond_signal(&condition), 0);
@@ -160,7 +160,7 @@ TEST(condition_destroyed_after_signals, "signals that found nobody do not keep a
 }
 
 TEST(condition_anywhere_in_memory,
-     "a condition may lie at any address that is aligned for it, and what lies beside it is not touched") {
+     "a condition may lie at any address that is aligned for it, and the bytes beside it do not change") {
   enum { room = 4096 };
   static _Alignas(pthread_cond_t) unsigned char memory[room + sizeof(pthread_cond_t)];
   for (size_t at = _Alignof(pthread_cond_t); at < room / 16; at += _Alignof(pthread_cond_t)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions: cancellation of those who wait.
+// Conditions: cancellation of waiters.
 #include "condition_waiters.h"
 
 #include <stdatomic.h>
@@ -22,10 +22,10 @@ static int wait_as(struct cancelled* one) {
   return pthread_cond_wait(&one->all.condition, &one->all.mutex);
 }
 
-// The handler: the mutex is ours.
+// The handler: this thread holds the mutex.
 static void handle(void* argument) {
   struct cancelled* const one = argument;
-  const int again = pthread_mutex_trylock(&one->all.mutex);  // as of a thread that has it already
+  const int again = pthread_mutex_trylock(&one->all.mutex);  // as a thread that owns it already gets it
   CHECK(again == EBUSY || again == 0);
   if (again == 0) EQUAL(pthread_mutex_unlock(&one->all.mutex), 0);  // recursive
   --one->all.waiting;
@@ -76,7 +76,7 @@ TEST(condition_cancelled_with_other_mutexes,
   static const int types[] = {PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ADAPTIVE_NP};
   for (int i = 0; i != 3; ++i) {
     struct cancelled one = {.all = WAITERS};
-    one.all.mutex = made(types[i]);
+    one.all.mutex = mutex_of_type(types[i]);
     expect_cancelled(&one);
   }
 }
@@ -139,7 +139,7 @@ TEST(condition_cancelled_keeps_the_mutex,
   EQUAL(pthread_mutex_trylock(&one.all.mutex), EBUSY);
 }
 
-// Cancels itself, and then waits: with a deadline that has passed, if `past`.
+// Cancels its own thread, and then waits: if `past`, with a deadline that has passed.
 static void* waits_with_a_pending_cancellation(void* argument) {
   struct cancelled* const one = argument;
   const struct timespec past = deadline(CLOCK_REALTIME, -1);
@@ -184,7 +184,7 @@ static void* waits_disabled(void* argument) {
 }
 
 TEST(condition_cancellation_disabled,
-     "a thread that has disabled cancellation goes on to wait, and is cancelled when it allows it") {
+     "a thread that has disabled cancellation keeps waiting, and is cancelled when it enables cancellation") {
   struct waiters all = WAITERS;
   const pthread_t thread = start(waits_disabled, &all);
   lock_when_waiting(&all, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions: cancelled threads beside others who wait, and what their handlers may do.
+// Conditions: cancelled threads beside other waiters, and what their handlers may do.
 #include "condition_waiters.h"
 
 static struct waiters all = WAITERS;
@@ -26,7 +26,7 @@ static void expect_no_signal_lost(bool cancel_first, bool outside) {
     EQUAL(pthread_mutex_unlock(&all.mutex), 0);
     const pthread_t other = start(waits_once, &all);
     lock_when_waiting(&all, 2);
-    if (turn % 3 == 0) {  // those who sleep, too
+    if (turn % 3 == 0) {  // sleeping threads, too
       EQUAL(pthread_mutex_unlock(&all.mutex), 0);
       nap(0);
       EQUAL(pthread_mutex_lock(&all.mutex), 0);
@@ -43,23 +43,23 @@ static void expect_no_signal_lost(bool cancel_first, bool outside) {
 }
 
 TEST(condition_cancelled_takes_no_signal,
-     "a cancelled waiter takes no signal if somebody else waits: cancelled, then signalled") {
+     "a cancelled waiter takes no signal if another thread waits: cancelled, then signalled") {
   expect_no_signal_lost(true, false);
 }
 
 TEST(condition_cancelled_takes_no_signal_after,
-     "a cancelled waiter takes no signal if somebody else waits: signalled, then cancelled") {
+     "a cancelled waiter takes no signal if another thread waits: signalled, then cancelled") {
   expect_no_signal_lost(false, false);
 }
 
 TEST(condition_cancelled_takes_no_signal_outside,
-     "a cancelled waiter takes no signal if somebody else waits: without the mutex") {
+     "a cancelled waiter takes no signal if another thread waits: without the mutex") {
   expect_no_signal_lost(true, true);
   expect_no_signal_lost(false, true);
 }
 
 TEST(condition_cancelled_in_the_middle,
-     "those who are cancelled in the middle of the line leave the others where they are") {
+     "waiters that are cancelled in the middle of the line leave the others in their places") {
   enum { count = 9 };
   pthread_t threads[count];
   for (int i = 0; i != count; ++i) {
@@ -91,7 +91,7 @@ TEST(condition_cancelled_all_at_once,
   EQUAL(pthread_mutex_destroy(&all.mutex), 0);
 }
 
-TEST(condition_broadcast_and_cancellation, "a broadcast among cancellations wakes all who are not cancelled") {
+TEST(condition_broadcast_and_cancellation, "a broadcast among cancellations wakes all waiters that are not cancelled") {
   for (int turn = 0; turn != 15; ++turn) {
     pthread_t threads[6];
     all = (struct waiters)WAITERS;
@@ -200,7 +200,7 @@ TEST(condition_handler_signals, "a handler of a cancelled wait may signal the sa
   for (int i = 0; i != 3; ++i) join(others[i]);
 }
 
-// Once signalled, it comes back although it was cancelled meanwhile; or it is cancelled, and nobody else waited.
+// A waiter that is signalled and cancelled either returns, or ends. No other thread waits.
 static void* waits_and_tests(void* unused) {
   EQUAL(pthread_mutex_lock(&all.mutex), 0);
   ++all.waiting;

@@ -57,7 +57,7 @@ TEST(condition_destroyed_after_broadcast,
 }
 
 TEST(condition_destroyed_with_the_mutex_held,
-     "the same while the mutex is still held: destroying does not wait for those who want it") {
+     "the same while the mutex is still held: destroying does not wait for the threads that want the mutex") {
   static pthread_cond_t condition;
   for (int turn = 0; turn != turns(40); ++turn) {
     pthread_t started[threads];
@@ -113,7 +113,7 @@ static void* waits_until_a_deadline(void* unused) {
   return unused;
 }
 
-TEST(condition_unmapped_at_a_deadline, "the same if those who wait may be timing out just then") {
+TEST(condition_unmapped_at_a_deadline, "the same if the waiters may be timing out at that moment") {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   for (int turn = 0; turn != turns(40); ++turn) {
     pthread_t started[threads];
@@ -129,7 +129,7 @@ TEST(condition_unmapped_at_a_deadline, "the same if those who wait may be timing
 }
 
 TEST(condition_made_again_after_broadcast,
-     "a condition may be made anew right after a broadcast, and used by others while the first still leave") {
+     "a condition may be initialised again right after a broadcast, and used while the first waiters still leave") {
   static pthread_cond_t condition;
   pthread_t before[threads], after[threads];
   begin(before, &condition, waits);
@@ -146,7 +146,7 @@ TEST(condition_made_again_after_broadcast,
   end(before);
 }
 
-// A request on the stack of who makes it: its condition is gone as soon as it is done.
+// A request on the stack of its thread: the condition is gone as soon as the request is done.
 struct request {
   pthread_cond_t done;
   bool is_done;
@@ -186,7 +186,7 @@ static void* asks(void* times) {
   return NULL;
 }
 
-TEST(condition_on_the_stack, "a condition on a stack may go as soon as its only waiter has come back") {
+TEST(condition_on_the_stack, "a condition on a stack may vanish as soon as its only waiter has returned") {
   const long times = turns(100);
   pthread_t askers[3];
   left = (int)(3 * times);

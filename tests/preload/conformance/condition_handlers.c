@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions: signals that are delivered to a thread that waits. Its handler runs, and the wait goes on, or returns 0
+// Conditions: signals to a waiting thread. Its handler runs, and the wait continues, or returns 0
 // for no reason.
 #include "condition_waiters.h"
 
@@ -132,7 +132,7 @@ TEST(condition_signals_to_all, "interrupted waiters lose no signal and no broadc
   for (int i = 0; i != 4; ++i) {
     lock_when_waiting(&all, 4 - i);
     EQUAL(pthread_mutex_unlock(&all.mutex), 0);
-    for (int j = 0; j != 4; ++j) pthread_kill(threads[j], SIGUSR1);  // who may have ended, but is not joined
+    for (int j = 0; j != 4; ++j) pthread_kill(threads[j], SIGUSR1);  // the thread may have ended, but is not joined
     EQUAL(pthread_mutex_lock(&all.mutex), 0);
     ++all.go;
     EQUAL(pthread_cond_signal(&all.condition), 0);
@@ -150,8 +150,7 @@ static void wait_inside(int number) {
   ++handled;
 }
 
-TEST(condition_handler_waits,
-     "a handler that interrupts no lock of its own thread may itself wait on another condition") {
+TEST(condition_handler_waits, "a handler that interrupts no lock of its thread may wait on another condition") {
   install(wait_inside, 0);
   const pthread_t thread = start(waits_to_go, &all);
   lock_when_waiting(&all, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions: with mutexes of every type, also of those that are not replaced.
+// Conditions with mutexes of every type, replaced or not.
 #include "condition_waiters.h"
 
 static pthread_mutex_t special(int type, int protocol, int robust, int shared) {
@@ -120,7 +120,7 @@ TEST(condition_shared_with_special_mutexes,
 
 TEST(condition_keeps_a_recursive_mutex_recursive,
      "after a wait a recursive mutex is locked once, and can be locked more often") {
-  all.mutex = made(PTHREAD_MUTEX_RECURSIVE);
+  all.mutex = mutex_of_type(PTHREAD_MUTEX_RECURSIVE);
   const struct timespec past = deadline(CLOCK_REALTIME, -1);
   EQUAL(pthread_mutex_lock(&all.mutex), 0);
   EQUAL(pthread_mutex_lock(&all.mutex), 0);
@@ -142,7 +142,7 @@ static void* waits_without_owning(void* mutex) {
   return NULL;
 }
 
-// Refused while it is free, and while somebody else has it, who keeps it.
+// The wait is refused while the mutex is free, and while another thread owns it. The owner keeps it.
 static void expect_refused(pthread_mutex_t mutex) {
   waits_without_owning(&mutex);
   EQUAL(pthread_mutex_lock(&mutex), 0);
@@ -150,7 +150,7 @@ static void expect_refused(pthread_mutex_t mutex) {
   EQUAL(result_of(trylocks, &mutex), EBUSY);
   EQUAL(pthread_mutex_unlock(&mutex), 0);
   EQUAL(result_of(trylocks, &mutex), 0);
-  EQUAL(pthread_cond_signal(&all.condition), 0);  // nobody is left in the line
+  EQUAL(pthread_cond_signal(&all.condition), 0);  // no thread is left in the line
   EQUAL(pthread_cond_destroy(&all.condition), 0);
   EQUAL(pthread_mutex_destroy(&mutex), 0);
 }
@@ -178,8 +178,8 @@ TEST(condition_shared_needs_the_errorcheck_mutex,
   waits_without_owning(&(pthread_mutex_t[]){special(PTHREAD_MUTEX_ERRORCHECK, PLAIN)}[0]);
 }
 
-TEST(condition_wait_keeps_the_mutex_in_use, "a mutex that somebody will take again after a wait is still in use") {
-  all.mutex = made(PTHREAD_MUTEX_NORMAL);
+TEST(condition_wait_keeps_the_mutex_in_use, "a mutex that a thread will lock again after a wait is still in use") {
+  all.mutex = mutex_of_type(PTHREAD_MUTEX_NORMAL);
   const pthread_t thread = start(waits_once, &all);
   lock_when_waiting(&all, 1);
   EQUAL(pthread_mutex_unlock(&all.mutex), 0);
@@ -201,7 +201,7 @@ static void* waits_for_the_dead(void* deadlines) {
   const struct timespec at = deadline(CLOCK_REALTIME, 60000);
   const int result = deadlines != NULL ? pthread_cond_timedwait(&all.condition, &all.mutex, &at)
                                        : pthread_cond_wait(&all.condition, &all.mutex);
-  if (result == EOWNERDEAD) EQUAL(pthread_mutex_unlock(&all.mutex), 0);  // as it is: nobody can have it any more
+  if (result == EOWNERDEAD) EQUAL(pthread_mutex_unlock(&all.mutex), 0);  // inconsistent, so no thread can lock it again
   return (void*)(long)result;
 }
 
@@ -217,7 +217,7 @@ static void expect_owner_dead(void* deadlines) {
 }
 
 TEST(condition_robust_owner_dead,
-     "a wait with a robust mutex whose owner died returns EOWNERDEAD, and ENOTRECOVERABLE if nobody repaired it") {
+     "a wait with a robust mutex whose owner died returns EOWNERDEAD, or ENOTRECOVERABLE if no thread repaired it") {
   expect_owner_dead(NULL);
 }
 
@@ -232,7 +232,8 @@ static void* waits_and_repairs(void* unused) {
   return unused;
 }
 
-TEST(condition_robust_repaired, "who gets EOWNERDEAD from a wait has the mutex, and can make it consistent") {
+TEST(condition_robust_repaired,
+     "a thread that gets EOWNERDEAD from a wait owns the mutex, and can make it consistent") {
   all.mutex = special(PTHREAD_MUTEX_NORMAL, ROBUST);
   const pthread_t thread = start(waits_and_repairs, NULL);
   lock_when_waiting(&all, 1);

@@ -217,7 +217,7 @@ static void use_new_ones(void) {
 }
 
 TEST(condition_waiters_during_a_fork,
-     "those who wait in the parent go on to wait while it forks, and a child's conditions are its own") {
+     "waiters of the parent keep waiting while it forks, and a child's conditions are its own") {
   pthread_t threads[3];
   for (int i = 0; i != 3; ++i) threads[i] = start(waits_to_go, &private);
   lock_when_waiting(&private, 3);

@@ -49,7 +49,7 @@ TEST(condition_timedwait_realtime_attribute, "a condition made with CLOCK_REALTI
 }
 
 TEST(condition_clockwait_has_its_own_clock,
-     "pthread_cond_clockwait has the clock of its argument, whatever the condition's is") {
+     "pthread_cond_clockwait uses the clock of its argument, not that of the condition") {
   static const clockid_t clocks[] = {CLOCK_REALTIME, CLOCK_MONOTONIC};
   EQUAL(pthread_mutex_lock(&mutex), 0);
   for (int i = 0; i != 4; ++i) {
@@ -96,7 +96,7 @@ static void* enters(void* unused) {
   return unused;
 }
 
-// Somebody waits for the mutex that we hold, and would have it if we let go of it.
+// Another thread waits for the mutex of this thread, and would get it if this thread unlocked it.
 static void expect_kept_when_invalid(pthread_cond_t* any) {
   EQUAL(pthread_mutex_lock(&mutex), 0);
   const pthread_t thread = start(enters, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions: timeouts and signals at the same time. Whoever times out has taken no signal from others.
+// Conditions: timeouts and signals at the same time. A thread that times out has taken no signal from others.
 #include "condition_waiters.h"
 
 #include <stdatomic.h>
@@ -26,7 +26,7 @@ static void* waits_briefly(void* microseconds) {
 }
 
 TEST(condition_timeout_takes_no_signal,
-     "of two who wait, one that times out as a signal comes leaves the signal to the other") {
+     "of two waiters, one that times out as a signal comes leaves the signal to the other") {
   for (int turn = 0; turn != 60; ++turn) {
     all = (struct waiters)WAITERS;
     const pthread_t timed = start(waits_briefly, (void*)(long)(turn % 20 * 20)), other = start(waits_once, &all);
@@ -95,7 +95,7 @@ TEST(condition_timeouts_and_signals,
 }
 
 TEST(condition_timeouts_among_waiters,
-     "those who leave from the middle of the line at their deadline leave the others where they are") {
+     "waiters that leave the middle of the line at their deadline leave the others in their places") {
   enum { count = 9 };
   pthread_t threads[count];
   for (int i = 0; i != count; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions: what programs make of them. Queues, barriers, latches, read-write locks; and C11's beside them.
+// Conditions: queues, barriers, latches and read-write locks that programs build from them, and C11's conditions.
 #include "condition_waiters.h"
 
 #include <threads.h>
@@ -97,7 +97,7 @@ static void* meets(void* unused) {
   return unused;
 }
 
-TEST(condition_barrier, "a barrier made of a condition lets nobody go before all have come") {
+TEST(condition_barrier, "a barrier made of a condition releases no thread before all have arrived") {
   pthread_t threads[parties];
   for (int i = 0; i != parties; ++i) threads[i] = start(meets, NULL);
   for (int i = 0; i != parties; ++i) join(threads[i]);
@@ -150,7 +150,7 @@ TEST(condition_readers_and_writers,
   EQUAL(book.value, 60);
 }
 
-// --- a latch; what was written before is seen after ---
+// --- a latch: the waiter sees all earlier writes ---
 
 static struct waiters latch = WAITERS;
 static int written[8];
@@ -163,7 +163,7 @@ static void* counts_down(void* number) {
   return NULL;
 }
 
-TEST(condition_latch, "who waits until eight others are ready sees all that they have written") {
+TEST(condition_latch, "a thread that waits until eight others are ready sees all that they have written") {
   pthread_t threads[8];
   for (long i = 0; i != 8; ++i) threads[i] = start(counts_down, (void*)i);
   EQUAL(pthread_mutex_lock(&latch.mutex), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that wait on one condition. They count themselves under the mutex: whoever has it, and reads that so many
-// wait, knows them in line.
+// Threads that wait on one condition. They count themselves under the mutex. So a thread that owns the mutex, and reads
+// the count, knows that this number of waiters is in line.
 #pragma once
 
 #include "test.h"
@@ -13,7 +13,7 @@ struct waiters {
 };
 #define WAITERS {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0}
 
-// Waits once, whatever wakes it.
+// Waits once; anything may wake it.
 __attribute__((unused)) static void* waits_once(void* argument) {
   struct waiters* const all = argument;
   EQUAL(pthread_mutex_lock(&all->mutex), 0);
@@ -47,7 +47,7 @@ __attribute__((unused)) static void lock_when_waiting(struct waiters* all, int t
   }
 }
 
-// The same for those who have come back.
+// The same for waiters that have returned.
 __attribute__((unused)) static void lock_when_returned(struct waiters* all, int threads) {
   for (;; sched_yield()) {
     EQUAL(pthread_mutex_lock(&all->mutex), 0);

@@ -10,7 +10,7 @@ static void join_all(const pthread_t* threads, int count) {
   for (int i = 0; i != count; ++i) join(threads[i]);
 }
 
-TEST(condition_signal_is_not_remembered, "a signal that finds nobody has no effect on who waits later") {
+TEST(condition_signal_is_not_remembered, "a signal without waiters has no effect on later waiters") {
   struct waiters all = WAITERS;
   EQUAL(pthread_mutex_lock(&all.mutex), 0);
   for (int turn = 0; turn != 100; ++turn) EQUAL(pthread_cond_signal(&all.condition), 0);
@@ -18,7 +18,7 @@ TEST(condition_signal_is_not_remembered, "a signal that finds nobody has no effe
   EQUAL(pthread_cond_timedwait(&all.condition, &all.mutex, &soon), ETIMEDOUT);
 }
 
-TEST(condition_broadcast_is_not_remembered, "a broadcast that finds nobody has no effect on who waits later") {
+TEST(condition_broadcast_is_not_remembered, "a broadcast without waiters has no effect on later waiters") {
   struct waiters all = WAITERS;
   EQUAL(pthread_mutex_lock(&all.mutex), 0);
   for (int turn = 0; turn != 100; ++turn) EQUAL(pthread_cond_broadcast(&all.condition), 0);
@@ -26,7 +26,7 @@ TEST(condition_broadcast_is_not_remembered, "a broadcast that finds nobody has n
   EQUAL(pthread_cond_timedwait(&all.condition, &all.mutex, &soon), ETIMEDOUT);
 }
 
-TEST(condition_more_signals_than_waiters, "signals beyond the number of those who wait are not kept for later") {
+TEST(condition_more_signals_than_waiters, "signals beyond the number of waiters are not kept for later") {
   struct waiters all = WAITERS;
   pthread_t threads[3];
   start_all(threads, 3, waits_once, &all);
@@ -39,7 +39,7 @@ TEST(condition_more_signals_than_waiters, "signals beyond the number of those wh
   EQUAL(pthread_cond_timedwait(&all.condition, &all.mutex, &soon), ETIMEDOUT);
 }
 
-TEST(condition_signal_wakes_one, "a signal wakes at least one of those who wait") {
+TEST(condition_signal_wakes_one, "a signal wakes at least one waiter") {
   struct waiters all = WAITERS;
   pthread_t threads[4];
   start_all(threads, 4, waits_once, &all);
@@ -52,7 +52,7 @@ TEST(condition_signal_wakes_one, "a signal wakes at least one of those who wait"
   join_all(threads, 4);
 }
 
-TEST(condition_signals_one_by_one, "each signal wakes at least one more, until nobody waits") {
+TEST(condition_signals_one_by_one, "each signal wakes at least one more waiter, until no thread waits") {
   struct waiters all = WAITERS;
   pthread_t threads[6];
   start_all(threads, 6, waits_once, &all);
@@ -86,7 +86,7 @@ TEST(condition_signals_without_the_mutex, "n signals wake n waiters also if the 
   join_all(threads, 8);
 }
 
-TEST(condition_broadcast_wakes_all, "a broadcast wakes all who wait") {
+TEST(condition_broadcast_wakes_all, "a broadcast wakes all waiters") {
   struct waiters all = WAITERS;
   pthread_t threads[12];
   start_all(threads, 12, waits_once, &all);
@@ -107,7 +107,7 @@ TEST(condition_broadcast_without_the_mutex, "a broadcast wakes all also if the m
   join_all(threads, 12);
 }
 
-TEST(condition_broadcast_wakes_sleepers, "a broadcast wakes those who have slept for a while") {
+TEST(condition_broadcast_wakes_sleepers, "a broadcast wakes waiters that have slept for a while") {
   struct waiters all = WAITERS;
   pthread_t threads[4];
   start_all(threads, 4, waits_once, &all);
@@ -129,7 +129,7 @@ static void* waits_in_rounds(void* argument) {
   return NULL;
 }
 
-TEST(condition_broadcasts_in_rounds, "threads that come back after a broadcast are there for the next one") {
+TEST(condition_broadcasts_in_rounds, "threads that return after a broadcast can wait for the next one") {
   struct waiters all = WAITERS;
   pthread_t threads[4];
   start_all(threads, 4, waits_in_rounds, &all);
@@ -185,7 +185,7 @@ TEST(condition_mutex_is_held_on_return, "the mutex is held when a wait returns")
   const pthread_t thread = start(waits_once, &all);
   lock_when_waiting(&all, 1);
   EQUAL(pthread_cond_signal(&all.condition), 0);
-  nap(5);  // it is woken, but must not come back: we have the mutex
+  nap(5);  // the waiter is woken, but must not return: this thread holds the mutex
   EQUAL(all.returned, 0);
   EQUAL(pthread_mutex_unlock(&all.mutex), 0);
   join(thread);
@@ -197,14 +197,14 @@ static void* checks_the_mutex(void* argument) {
   ++all->waiting;
   EQUAL(pthread_cond_wait(&all->condition, &all->mutex), 0);
   EQUAL(pthread_mutex_trylock(&all->mutex), EBUSY);
-  EQUAL(++all->returned, 1);  // nobody else at the same time
+  EQUAL(++all->returned, 1);  // no other thread at the same time
   sched_yield();
   EQUAL(all->returned--, 1);
   EQUAL(pthread_mutex_unlock(&all->mutex), 0);
   return NULL;
 }
 
-TEST(condition_mutex_excludes_those_who_return, "of those whom a broadcast wakes, one at a time has the mutex") {
+TEST(condition_mutex_excludes_those_who_return, "of the waiters that a broadcast wakes, one at a time owns the mutex") {
   struct waiters all = WAITERS;
   pthread_t threads[8];
   start_all(threads, 8, checks_the_mutex, &all);
@@ -214,7 +214,7 @@ TEST(condition_mutex_excludes_those_who_return, "of those whom a broadcast wakes
   join_all(threads, 8);
 }
 
-TEST(condition_mutex_is_free_during_the_wait, "others can lock the mutex while somebody waits") {
+TEST(condition_mutex_is_free_during_the_wait, "others can lock the mutex while a thread waits") {
   struct waiters all = WAITERS;
   const pthread_t thread = start(waits_to_go, &all);
   lock_when_waiting(&all, 1);
@@ -230,7 +230,7 @@ TEST(condition_mutex_is_free_during_the_wait, "others can lock the mutex while s
   join(thread);
 }
 
-TEST(condition_with_another_mutex_later, "a condition may be used with another mutex when nobody waits on it") {
+TEST(condition_with_another_mutex_later, "a condition without waiters may be used with another mutex") {
   struct waiters all = WAITERS;
   for (int turn = 0; turn != 10; ++turn) {
     pthread_t threads[3];
@@ -240,7 +240,7 @@ TEST(condition_with_another_mutex_later, "a condition may be used with another m
     EQUAL(pthread_mutex_unlock(&all.mutex), 0);
     join_all(threads, 3);
     EQUAL(pthread_mutex_destroy(&all.mutex), 0);
-    all.mutex = made(turn % 2 != 0 ? PTHREAD_MUTEX_NORMAL : PTHREAD_MUTEX_RECURSIVE);
+    all.mutex = mutex_of_type(turn % 2 != 0 ? PTHREAD_MUTEX_NORMAL : PTHREAD_MUTEX_RECURSIVE);
   }
 }
 

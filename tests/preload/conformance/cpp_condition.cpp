@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libstdc++ makes of conditions, and what it has of its own beside them.
+// The classes that libstdc++ builds from conditions, and its other ways to wait.
 #include "test.h"
 
 #include <atomic>
@@ -88,7 +88,8 @@ static void gives_up() {
   CHECK(held.owns_lock());
 }
 
-TEST(cpp_condition_gives_up, "std::condition_variable: wait_for and wait_until wait as long as told, by either clock") {
+TEST(cpp_condition_gives_up,
+     "std::condition_variable: wait_for and wait_until wait until their limit, by either clock") {
   gives_up<std::condition_variable>();
 }
 TEST(cpp_condition_any_gives_up, "the same of std::condition_variable_any") { gives_up<std::condition_variable_any>(); }

@@ -70,7 +70,7 @@ static void tries() {
   CHECK(free_for_others(mutex));
 }
 
-TEST(cpp_try_mutex, "std::mutex::try_lock takes a free mutex, and one that another thread has it does not") {
+TEST(cpp_try_mutex, "std::mutex::try_lock takes a free mutex, and not the mutex of another thread") {
   tries<std::mutex>();
 }
 TEST(cpp_try_recursive_mutex, "the same of std::recursive_mutex") { tries<std::recursive_mutex>(); }
@@ -113,7 +113,7 @@ static void gives_up() {
 }
 
 TEST(cpp_timed_gives_up,
-     "std::timed_mutex: try_lock_for and try_lock_until wait as long as told, by either clock, and give up") {
+     "std::timed_mutex: try_lock_for and try_lock_until wait until their limit, by either clock, and give up") {
   gives_up<std::timed_mutex>();
 }
 TEST(cpp_recursive_timed_gives_up, "the same of std::recursive_timed_mutex") { gives_up<std::recursive_timed_mutex>(); }
@@ -199,7 +199,7 @@ TEST(cpp_unique_lock, "std::unique_lock: deferred, tried, adopted, moved and rel
   CHECK(free_for_others(mutex));
 }
 
-TEST(cpp_exception, "an exception unlocks what guards hold") {
+TEST(cpp_exception, "an exception unlocks the mutexes of its guards") {
   std::mutex mutex;
   std::recursive_mutex recursive;
   for (int i = 0; i != 100; ++i) {
@@ -231,7 +231,7 @@ TEST(cpp_native_handle, "the native handle of a std::mutex is a mutex of POSIX")
   EQUAL(pthread_mutex_unlock(mutex.native_handle()), 0);
 }
 
-TEST(cpp_freed, "the last of several threads may delete an object with the mutex that has just told it so") {
+TEST(cpp_freed, "the last of several threads may delete an object together with its mutex") {
   struct Object {
     std::mutex mutex;
     int users = 3;

@@ -22,7 +22,7 @@ static inline void make_type(int type) {
   make(type, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED, PTHREAD_PROCESS_PRIVATE);
 }
 
-// Those whose relock is neither counted nor refused; then all that are replaced; then those, too, that are left to
+// The kinds whose relock is neither counted nor refused; all replaced kinds; and those as well that are left to
 // glibc.
 #define FOR_PLAIN_KINDS(name, requirement)                                                                   \
   static void name(void);                                                                                    \
@@ -50,7 +50,7 @@ static inline void make_type(int type) {
   }                                                                                                           \
   FOR_EACH_KIND(name, requirement)
 
-// --- what threads do with it; each returns what its call returned ---
+// --- calls of threads; each function returns the result of its call ---
 
 static inline void* tries(void* unused) {
   (void)unused;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // conformance --list     prints "name<TAB>requirement" for every test
-// conformance NAME       runs that one in this process: no output and status 0 if all is well
-// conformance            runs all of them, a few at a time, each in a process that starts afresh (with whatever LD_PRELOAD says), and prints
-//                        a line for each: ok, FAILED, hangs, skipped or died. The status is 1 unless all are ok or skipped.
+// conformance NAME       runs this test in this process: no output and status 0 if it passes
+// conformance            runs all tests, a few at a time, each in a new process with the same LD_PRELOAD, and prints a
+//                        line for each: ok, FAILED, hangs, skipped or died. The status is 1 unless all are ok or
+//                        skipped.
 #include "test.h"
 
 #include <dirent.h>
 
 enum { patience = 60, more_patience = 120 };  // seconds, after which SIGALRM ends a test
-enum { too_many = 10 };                       // if so many hang, no others begin
+enum { too_many = 10 };                       // if this many hang, no others start
 
 static struct test* tests;
 
@@ -17,7 +18,7 @@ void add_test(struct test* test) {
   tests = test;
 }
 
-// By name. Not in `add_test`: every process that runs but one test would do it, too.
+// Sorts by name. Not in `add_test`, because every process that runs a single test would sort, too.
 static void sort(void) {
   struct test* sorted = NULL;
   for (struct test *test = tests, *next; test; test = next) {
@@ -54,7 +55,7 @@ static void tell_threads(const char* process) {
   if (tasks) closedir(tasks);
 }
 
-// A test did not end: what its processes do, to tell one that waits for ever from one that was not given the processor.
+// A test did not end: prints what its processes do, which distinguishes a wait for ever from a lack of processor time.
 static void tell_hanging(int alarmed) {
   alarm(5);  // a signal handler should not do all this; but then the test has failed in any case
   fprintf(stderr, "\n");
@@ -86,7 +87,7 @@ static void begin(struct run* run, const char* name) {
   run->output = memfd_create(name, MFD_CLOEXEC);
   run->process = fork();
   if (run->process != 0) return;
-  setpgid(0, 0);  // so that whatever it leaves behind can be ended
+  setpgid(0, 0);  // so that the processes that it leaves behind can be ended
   dup2(run->output, STDOUT_FILENO);
   dup2(run->output, STDERR_FILENO);
   execl("/proc/self/exe", "conformance", name, (char*)NULL);
@@ -98,7 +99,7 @@ static bool hangs(const struct run* run) { return WIFSIGNALED(run->status) && WT
 // Prints the line of a test, with the last line of its output. Returns whether it is in order.
 static bool report(const struct run* run, const char* name) {
   if (run->output == 0) {
-    printf("FAILED %s: did not begin, because %d others hang\n", name, too_many);
+    printf("FAILED %s: did not start, because %d others hang\n", name, too_many);
     return false;
   }
   char text[4096];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes: what they are set to, and that mutexes are made accordingly.
+// Attributes: their values, and mutexes that are initialised with them.
 #include "kinds.h"
 
 static pthread_mutexattr_t attributes;
@@ -39,7 +39,7 @@ TEST(attributes_invalid, "values that there are not are EINVAL") {
   EQUAL(pthread_mutexattr_setprioceiling(&attributes, 1000), EINVAL);
 }
 
-TEST(attributes_set, "what was set is read back: shared, robust, the protocol, the ceiling") {
+TEST(attributes_set, "the attributes return the values that were set: shared, robust, the protocol, the ceiling") {
   int value = -1;
   EQUAL(pthread_mutexattr_init(&attributes), 0);
   EQUAL(pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mutex is: one owner at a time, and whoever is next sees what was done.
+// A mutex has one owner at a time, and the next owner sees what the last one did.
 #include "kinds.h"
 
 #include <stdatomic.h>
@@ -21,7 +21,7 @@ static void* increments(void* times) {
   return NULL;
 }
 
-FOR_EVERY_MUTEX(mutex_excludes, "one thread at a time has it, of 8") {
+FOR_EVERY_MUTEX(mutex_excludes, "one of 8 threads at a time owns the mutex") {
   pthread_t threads[8];
   const long each = turns(200);
   for (int i = 0; i != 8; ++i) threads[i] = start(increments, (void*)each);
@@ -29,7 +29,7 @@ FOR_EVERY_MUTEX(mutex_excludes, "one thread at a time has it, of 8") {
   EQUAL(count, 8 * each);
 }
 
-// Two threads lock, two come in another way.
+// Two threads lock, and two enter in another way.
 static void expect_all_counted(void* (*otherwise)(void*), long each) {
   pthread_t threads[4];
   for (int i = 0; i != 4; ++i) threads[i] = start(i % 2 ? otherwise : increments, (void*)each);
@@ -49,7 +49,7 @@ static void* increments_by_trying(void* times) {
   return NULL;
 }
 
-FOR_EACH_KIND(mutex_try_excludes, "one thread at a time has it, though some try and others lock") {
+FOR_EACH_KIND(mutex_try_excludes, "one thread at a time owns the mutex, even if some try and others lock") {
   expect_all_counted(increments_by_trying, turns(200));
 }
 
@@ -68,7 +68,7 @@ static void* increments_with_deadlines(void* times) {
   return NULL;
 }
 
-FOR_EACH_KIND(mutex_timed_excludes, "one thread at a time has it, though some give up and come again") {
+FOR_EACH_KIND(mutex_timed_excludes, "one thread at a time owns the mutex, even if some give up and return") {
   expect_all_counted(increments_with_deadlines, turns(100));
 }
 
@@ -93,7 +93,7 @@ FOR_EACH_KIND(mutex_synchronises, "an owner sees all that owners before it have 
 }
 
 FOR_EVERY_MUTEX(mutex_lock_blocks,
-                "pthread_mutex_lock blocks while another thread has it, and returns with it when it is unlocked") {
+                "pthread_mutex_lock blocks while another thread owns the mutex, and locks it after the unlock") {
   int passed = 0;
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t thread = start(passes, &passed);
@@ -105,7 +105,7 @@ FOR_EVERY_MUTEX(mutex_lock_blocks,
   EQUAL(passed, 1);
 }
 
-FOR_EACH_KIND(mutex_many_waiters, "all who wait get it at last") {
+FOR_EACH_KIND(mutex_many_waiters, "all waiters get the mutex in the end") {
   int passed = 0;
   pthread_t threads[24];
   EQUAL(pthread_mutex_lock(mutex), 0);
@@ -119,7 +119,7 @@ FOR_EACH_KIND(mutex_many_waiters, "all who wait get it at last") {
 }
 
 FOR_EVERY_MUTEX(mutex_try,
-                "pthread_mutex_trylock takes it if it is free, and says EBUSY at once if another thread has it") {
+                "pthread_mutex_trylock takes a free mutex, and returns EBUSY at once if another thread owns it") {
   EQUAL(result_of(tries, NULL), 0);
   EQUAL(pthread_mutex_trylock(mutex), 0);
   EQUAL(result_of(tries, NULL), EBUSY);
@@ -156,7 +156,7 @@ static void* passes_and_unmaps(void* announced) {
 
 FOR_EACH_KIND(
     mutex_freed_by_the_next_owner,
-    "its memory may be unmapped when the next owner has unlocked it: nobody looks at it then, in the midst of unlock") {
+    "its memory may be unmapped when the next owner has unlocked it: the unlock before does not touch it any more") {
   for (long i = 0; i != turns(40); ++i) {
     to_own_page(&first_mutex);
     EQUAL(pthread_mutex_lock(mutex), 0);
@@ -177,7 +177,7 @@ static void* last_unmaps(void* left) {
 
 FOR_EACH_KIND(
     mutex_freed_with_its_object,
-    "the last user of an object frees it and the mutex inside: a count that the mutex protects tells who that is") {
+    "the last user of an object frees it and its mutex; a count under the mutex shows which user is the last") {
   for (long i = 0; i != turns(40); ++i) {
     int left = 3;
     pthread_t threads[3];
@@ -187,7 +187,7 @@ FOR_EACH_KIND(
   }
 }
 
-FOR_EACH_KIND(mutex_keeps_to_itself, "nothing is written beside it, whatever happens to it") {
+FOR_EACH_KIND(mutex_keeps_to_itself, "no operation writes beside the mutex") {
   struct {
     unsigned long before;
     pthread_mutex_t one;

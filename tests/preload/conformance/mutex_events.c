@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals, cancellation and the end of threads, while they wait for a mutex or have it.
+// Signals, cancellation and the end of threads that wait for a mutex or own it.
 #include "kinds.h"
 
 #include <stdatomic.h>
@@ -150,13 +150,13 @@ static void cancel_anywhere(struct timespec* at) {
 }
 
 FOR_EACH_KIND(mutex_cancelled_anywhere,
-              "a waiter with PTHREAD_CANCEL_ASYNCHRONOUS vanishes when it is cancelled, and nobody else notices") {
+              "a waiter with PTHREAD_CANCEL_ASYNCHRONOUS vanishes when it is cancelled, and no other thread notices") {
   cancel_anywhere(NULL);
 }
 
 FOR_EACH_KIND(
     mutex_cancelled_anywhere_timed,
-    "a timed waiter with PTHREAD_CANCEL_ASYNCHRONOUS vanishes when it is cancelled, and nobody else notices") {
+    "a timed waiter with PTHREAD_CANCEL_ASYNCHRONOUS vanishes when it is cancelled, and no other thread notices") {
   struct timespec later = deadline(CLOCK_REALTIME, 60000);
   cancel_anywhere(&later);
 }
@@ -176,7 +176,7 @@ static void* cancelled_as_owner(void* unused) {
 }
 
 FOR_EACH_KIND(mutex_unlocked_by_cleanup,
-              "an owner that is cancelled unlocks in a cleanup handler, and whoever waits gets it") {
+              "a cancelled owner unlocks in a cleanup handler, and the waiter gets the mutex") {
   const pthread_t thread = start(cancelled_as_owner, NULL);
   until_blocked(1);
   const pthread_t other = start(passes, NULL);
@@ -203,7 +203,7 @@ FOR_EACH_KIND(mutex_outlives_its_owner, "it stays locked when its owner ends: ot
   CHECK(!has_ended(thread));
 }
 
-FOR_EACH_KIND(mutex_many_ended_owners, "mutexes that ended threads have do not harm those that others use") {
+FOR_EACH_KIND(mutex_many_ended_owners, "mutexes of ended threads do not harm the mutexes that others use") {
   static pthread_mutex_t left[50];
   pthread_mutex_t* const used = mutex;
   for (int i = 0; i != 50; ++i) {

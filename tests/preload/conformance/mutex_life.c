@@ -58,7 +58,8 @@ FOR_EVERY_MUTEX(mutex_unused, "a mutex that was never used can be destroyed") {
   EQUAL(pthread_mutex_destroy(mutex), 0);
 }
 
-FOR_EACH_KIND(mutex_destroyed_locked, "to destroy a locked mutex is EBUSY, and changes nothing, whoever has it") {
+FOR_EACH_KIND(mutex_destroyed_locked,
+              "destroying a locked mutex returns EBUSY and changes nothing, for the owner and for others") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(pthread_mutex_destroy(mutex), EBUSY);
   EQUAL(result_of(tries, NULL), EBUSY);
@@ -80,12 +81,12 @@ FOR_EACH_KIND(mutex_destroyed_by_another,
 }
 
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
-static bool told;
+static bool announced;
 
 static void* waits_on_condition(void* unused) {
   EQUAL(pthread_mutex_lock(mutex), 0);
   will_block();
-  while (!told) EQUAL(pthread_cond_wait(&condition, mutex), 0);
+  while (!announced) EQUAL(pthread_cond_wait(&condition, mutex), 0);
   EQUAL(pthread_mutex_unlock(mutex), 0);
   return unused;
 }
@@ -96,7 +97,7 @@ FOR_EACH_KIND(mutex_destroyed_under_condition,
   until_blocked(1);
   EQUAL(pthread_mutex_destroy(mutex), EBUSY);
   EQUAL(pthread_mutex_lock(mutex), 0);
-  told = true;
+  announced = true;
   EQUAL(pthread_cond_signal(&condition), 0);
   EQUAL(pthread_mutex_unlock(mutex), 0);
   join(thread);
@@ -115,9 +116,8 @@ FOR_EACH_KIND(mutex_destroyed_after_contention,
   EQUAL(pthread_mutex_destroy(mutex), 0);
 }
 
-FOR_EACH_KIND(
-    mutex_destroyed_at_once,
-    "the one who got it and unlocked it may destroy it at once, while the owner before is still inside of unlock") {
+FOR_EACH_KIND(mutex_destroyed_at_once,
+              "the next owner may unlock and destroy it at once, while the owner before is still inside unlock") {
   const pthread_mutex_t unused = *mutex;
   for (long i = 0; i != turns(40); ++i) {
     *mutex = unused;
@@ -158,7 +158,7 @@ FOR_EACH_KIND(mutex_used_after_its_end, "a destroyed mutex is invalid: its funct
   EQUAL(pthread_mutex_unlock(mutex), EINVAL);
 }
 
-TEST(mutex_init_overwrites, "pthread_mutex_init makes a mutex of whatever is in memory") {
+TEST(mutex_init_overwrites, "pthread_mutex_init makes a mutex of memory with any content") {
   mutex = malloc(sizeof *mutex);
   for (int filler = 0; filler <= 255; filler += 51) {
     memset(mutex, filler, sizeof *mutex);

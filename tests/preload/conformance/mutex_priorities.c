@@ -57,7 +57,7 @@ TEST(robust_beside_others, "a robust mutex and one that is not can be locked tog
   use_beside_replaced();
 }
 
-// The effective priority of a thread: negative for those of real time, the more so the higher.
+// The effective priority of a thread. Real-time priorities are negative: the higher the priority, the lower the number.
 static long priority_of(pid_t thread) {
   char path[64], text[512];
   long priority = 0;
@@ -137,14 +137,14 @@ TEST(protect_raises, "the owner of a mutex with PTHREAD_PRIO_PROTECT has at leas
   EQUAL(parameters.sched_priority, 1);
 }
 
-TEST(protect_too_high, "a thread whose priority is above the ceiling is told EINVAL") {
+TEST(protect_too_high, "a thread whose priority is above the ceiling gets EINVAL") {
   get_priority(3);
   make_protect(1);
   EQUAL(pthread_mutex_lock(mutex), EINVAL);
   EQUAL(pthread_mutex_trylock(mutex), EINVAL);
 }
 
-TEST(protect_new_ceiling, "pthread_mutex_setprioceiling sets another ceiling, and tells the one before") {
+TEST(protect_new_ceiling, "pthread_mutex_setprioceiling sets another ceiling, and returns the old one") {
   int before = -1;
   get_priority(1);
   make_protect(3);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Robust mutexes, which are left to glibc: they tell that their owner has ended.
+// Robust mutexes, which are left to glibc: they report that their owner has ended.
 #include "kinds.h"
 
 static void make_robust(int type) { make(type, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST, PTHREAD_PROCESS_PRIVATE); }
 
-TEST(
-    robust_owner_dead,
-    "who locks a robust mutex whose owner has ended gets it, and is told EOWNERDEAD; made consistent it is as before") {
+TEST(robust_owner_dead,
+     "a thread that locks a robust mutex whose owner has ended owns it, gets EOWNERDEAD, and can make it consistent") {
   make_robust(PTHREAD_MUTEX_NORMAL);
   join(start(locks_and_ends, NULL));
   EQUAL(pthread_mutex_lock(mutex), EOWNERDEAD);
@@ -41,7 +40,7 @@ TEST(robust_owner_dead_timed, "so do pthread_mutex_timedlock and pthread_mutex_c
 
 static sem_t may_end;
 
-static void* locks_and_ends_when_told(void* unused) {
+static void* locks_and_ends_on_request(void* unused) {
   EQUAL(pthread_mutex_lock(mutex), 0);
   will_block();
   EQUAL(sem_wait(&may_end), 0);
@@ -54,10 +53,11 @@ static void* inherits(void* unused) {
   return (void*)(long)pthread_mutex_lock(mutex);
 }
 
-TEST(robust_owner_dies_while_others_wait, "who waits for a robust mutex when its owner ends is told EOWNERDEAD") {
+TEST(robust_owner_dies_while_others_wait,
+     "a thread that waits for a robust mutex when its owner ends gets EOWNERDEAD") {
   make_robust(PTHREAD_MUTEX_NORMAL);
   EQUAL(sem_init(&may_end, 0, 0), 0);
-  const pthread_t owner = start(locks_and_ends_when_told, NULL);
+  const pthread_t owner = start(locks_and_ends_on_request, NULL);
   until_blocked(1);
   const pthread_t heir = start(inherits, NULL);
   until_blocked(1);
@@ -66,9 +66,8 @@ TEST(robust_owner_dies_while_others_wait, "who waits for a robust mutex when its
   EQUAL((long)join(heir), EOWNERDEAD);
 }
 
-TEST(
-    robust_not_recoverable,
-    "a robust mutex that is unlocked without being made consistent is ENOTRECOVERABLE for ever, until it is initialised again") {
+TEST(robust_not_recoverable,
+     "a robust mutex that is unlocked inconsistent returns ENOTRECOVERABLE until it is initialised again") {
   make_robust(PTHREAD_MUTEX_NORMAL);
   join(start(locks_and_ends, NULL));
   EQUAL(pthread_mutex_lock(mutex), EOWNERDEAD);

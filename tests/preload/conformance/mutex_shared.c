@@ -53,7 +53,7 @@ static void lock_and_count(void) {
   EQUAL(pthread_mutex_unlock(mutex), 0);
 }
 
-TEST(shared_blocks, "a process that waits for a process-shared mutex goes on when another unlocks it") {
+TEST(shared_blocks, "a process that waits for a process-shared mutex continues when another process unlocks it") {
   make_shared(PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED);
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pid_t child = in_child(lock_and_count);
@@ -93,8 +93,7 @@ static void lock_and_be_killed(void) {
   for (;;) pause();
 }
 
-TEST(shared_robust_killed,
-     "a process that is killed with a robust process-shared mutex leaves it to who waits, with EOWNERDEAD") {
+TEST(shared_robust_killed, "a robust process-shared mutex of a killed process goes to the waiter, with EOWNERDEAD") {
   make_shared(PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST);
   const pid_t child = in_child(lock_and_be_killed);
   while (*(volatile long*)&shared->count == 0) nap(0);

@@ -119,7 +119,7 @@ FOR_EVERY_MUTEX(mutex_timed_invalid,
   EQUAL(result_of(locks_until, &later), EINVAL);
 }
 
-FOR_EACH_KIND(mutex_timed_invalid_but_free, "a timed lock takes a free mutex, whatever tv_nsec is") {
+FOR_EACH_KIND(mutex_timed_invalid_but_free, "a timed lock takes a free mutex, with any tv_nsec") {
   const struct timespec negative = {0, -1}, large = {0, 1000000000};
   EQUAL(pthread_mutex_timedlock(mutex, &negative), 0);
   EQUAL(pthread_mutex_unlock(mutex), 0);
@@ -137,9 +137,8 @@ FOR_EACH_KIND(mutex_clocked_invalid,
   EQUAL(result_of(clocklocks, &real), EINVAL);
 }
 
-FOR_EACH_KIND(
-    mutex_clocked_unknown_clock,
-    "pthread_mutex_clocklock says EINVAL for a clock other than CLOCK_REALTIME and CLOCK_MONOTONIC, and does not lock") {
+FOR_EACH_KIND(mutex_clocked_unknown_clock,
+              "pthread_mutex_clocklock returns EINVAL for a clock other than CLOCK_REALTIME and CLOCK_MONOTONIC") {
   const struct timespec at = {60, 0};
   const clockid_t clocks[] = {
       CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID, CLOCK_BOOTTIME, CLOCK_TAI, CLOCK_MONOTONIC_RAW, -1, 1000};
@@ -150,9 +149,9 @@ FOR_EACH_KIND(
   EQUAL(result_of(clocklocks, &unknown), EINVAL);
 }
 
-// --- who gives up leaves the others in order ---
+// --- a waiter that gives up leaves the others in order ---
 
-// Four wait, and those of `leaving` give up: bit i is the i-th.
+// Four threads wait. Thread i gives up if bit i of `leaving` is set.
 static void leave(unsigned leaving) {
   pthread_t threads[4];
   EQUAL(pthread_mutex_lock(mutex), 0);
@@ -169,11 +168,11 @@ static void leave(unsigned leaving) {
   EQUAL(pthread_mutex_trylock(mutex), 0);
 }
 
-FOR_EACH_KIND(mutex_first_gives_up, "if the first who waits gives up, the others get the mutex") { leave(1); }
-FOR_EACH_KIND(mutex_middle_gives_up, "if those in the middle give up, the others get the mutex") { leave(6); }
-FOR_EACH_KIND(mutex_last_gives_up, "if the last who waits gives up, the others get the mutex") { leave(8); }
+FOR_EACH_KIND(mutex_first_gives_up, "if the first waiter gives up, the others get the mutex") { leave(1); }
+FOR_EACH_KIND(mutex_middle_gives_up, "if the waiters in the middle give up, the others get the mutex") { leave(6); }
+FOR_EACH_KIND(mutex_last_gives_up, "if the last waiter gives up, the others get the mutex") { leave(8); }
 FOR_EACH_KIND(mutex_every_other_gives_up, "if every other one gives up, the others get the mutex") { leave(5); }
-FOR_EACH_KIND(mutex_all_give_up, "if all who wait give up, the mutex is free when it is unlocked") { leave(15); }
+FOR_EACH_KIND(mutex_all_give_up, "if all waiters give up, the mutex is free after the unlock") { leave(15); }
 
 static void* gives_up_again_and_again(void* unused) {
   const struct timespec past = {1, 0};
@@ -185,7 +184,7 @@ static void* gives_up_again_and_again(void* unused) {
   return unused;
 }
 
-FOR_EACH_KIND(mutex_gives_up_many_times, "a thousand who gave up leave nothing behind") {
+FOR_EACH_KIND(mutex_gives_up_many_times, "a thousand waiters that gave up leave nothing behind") {
   const struct timespec past = {1, 0};
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t thread = start(gives_up_again_and_again, NULL);

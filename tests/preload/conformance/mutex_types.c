@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the types of mutexes are for: locking again, and unlocking what one does not have.
+// The types of mutexes: locking a mutex again, and unlocking the mutex of another thread.
 #include "kinds.h"
 
 #include <stdatomic.h>
 
 // --- normal, default, adaptive: locking again is a deadlock ---
 
-FOR_PLAIN_KINDS(mutex_relock_try, "pthread_mutex_trylock says EBUSY to the owner, too") {
+FOR_PLAIN_KINDS(mutex_relock_try, "pthread_mutex_trylock returns EBUSY to the owner, too") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(pthread_mutex_trylock(mutex), EBUSY);
   EQUAL(pthread_mutex_unlock(mutex), 0);
@@ -57,8 +57,7 @@ TEST(mutex_recursive_try_counts, "pthread_mutex_trylock locks a recursive mutex 
   EQUAL(result_of(tries, NULL), 0);
 }
 
-TEST(mutex_recursive_timed_counts,
-     "timed locks lock a recursive mutex again at once, whatever the deadline is, and count") {
+TEST(mutex_recursive_timed_counts, "timed locks lock a recursive mutex again at once, with any deadline, and count") {
   make_type(PTHREAD_MUTEX_RECURSIVE);
   const struct timespec past = {1, 0}, invalid = {0, -1};
   EQUAL(pthread_mutex_lock(mutex), 0);
@@ -71,7 +70,7 @@ TEST(mutex_recursive_timed_counts,
   EQUAL(result_of(tries, NULL), 0);
 }
 
-TEST(mutex_recursive_waiters, "who waits for a recursive mutex gets it at the last unlock, and not before") {
+TEST(mutex_recursive_waiters, "a waiter gets a recursive mutex at the last unlock, and not before") {
   make_type(PTHREAD_MUTEX_RECURSIVE);
   int passed = 0;
   EQUAL(pthread_mutex_lock(mutex), 0);
@@ -114,7 +113,7 @@ TEST(mutex_recursive_excludes, "one thread at a time has a recursive mutex, howe
 
 // --- errorcheck ---
 
-TEST(mutex_errorcheck_relock, "an owner that locks an errorcheck mutex again is told EDEADLK, and still has it, once") {
+TEST(mutex_errorcheck_relock, "an owner that locks an errorcheck mutex again gets EDEADLK, and still owns it once") {
   make_type(PTHREAD_MUTEX_ERRORCHECK);
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(pthread_mutex_lock(mutex), EDEADLK);
@@ -124,7 +123,7 @@ TEST(mutex_errorcheck_relock, "an owner that locks an errorcheck mutex again is 
   EQUAL(result_of(tries, NULL), 0);
 }
 
-TEST(mutex_errorcheck_relock_try, "an owner that tries to lock an errorcheck mutex again is told EBUSY") {
+TEST(mutex_errorcheck_relock_try, "an owner that tries to lock an errorcheck mutex again gets EBUSY") {
   make_type(PTHREAD_MUTEX_ERRORCHECK);
   EQUAL(pthread_mutex_trylock(mutex), 0);
   EQUAL(pthread_mutex_trylock(mutex), EBUSY);
@@ -132,9 +131,8 @@ TEST(mutex_errorcheck_relock_try, "an owner that tries to lock an errorcheck mut
   EQUAL(pthread_mutex_unlock(mutex), EPERM);
 }
 
-TEST(
-    mutex_errorcheck_relock_timed,
-    "an owner that locks an errorcheck mutex again with a deadline is told EDEADLK, at once, whatever the deadline is") {
+TEST(mutex_errorcheck_relock_timed,
+     "an owner that locks an errorcheck mutex again with a deadline, even a bad one, gets EDEADLK at once") {
   make_type(PTHREAD_MUTEX_ERRORCHECK);
   const struct timespec past = {1, 0}, invalid = {0, -1}, later = deadline(CLOCK_REALTIME, 60000);
   EQUAL(pthread_mutex_timedlock(mutex, &later), 0);
@@ -152,7 +150,7 @@ TEST(
   TEST(name##_errorcheck, "errorcheck mutex: " requirement) { make_type(PTHREAD_MUTEX_ERRORCHECK), name(); } \
   static void name(void)
 
-FOR_KINDS_WITH_OWNER(mutex_unlock_free, "to unlock it when nobody has it is EPERM, before its first lock and after") {
+FOR_KINDS_WITH_OWNER(mutex_unlock_free, "unlocking a free mutex returns EPERM, before its first lock and after") {
   EQUAL(pthread_mutex_unlock(mutex), EPERM);
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(pthread_mutex_unlock(mutex), 0);
@@ -160,7 +158,8 @@ FOR_KINDS_WITH_OWNER(mutex_unlock_free, "to unlock it when nobody has it is EPER
   EQUAL(result_of(tries, NULL), 0);
 }
 
-FOR_KINDS_WITH_OWNER(mutex_unlock_by_another, "to unlock what another thread has is EPERM, and changes nothing") {
+FOR_KINDS_WITH_OWNER(mutex_unlock_by_another,
+                     "unlocking the mutex of another thread returns EPERM, and changes nothing") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(result_of(unlocks, NULL), EPERM);
   EQUAL(result_of(tries, NULL), EBUSY);
@@ -176,7 +175,7 @@ static void* unlocks_then_waits(void* unused) {
 }
 
 FOR_KINDS_WITH_OWNER(mutex_owner_changes,
-                     "it belongs to whoever locked it last, not to an owner before or to who waits") {
+                     "it belongs to the thread that locked it last, not to an earlier owner or to a waiter") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t thread = start(unlocks_then_waits, NULL);
   until_blocked(1);

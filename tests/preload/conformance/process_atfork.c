@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pthread_atfork: handlers that take what others use, so that the child finds it in order.
+// pthread_atfork: handlers that lock the mutexes of other threads, so that the child sees consistent data.
 #include "kinds.h"
 
 #include <stdatomic.h>
@@ -45,8 +45,7 @@ static void find_it_consistent(void) {
   EQUAL(pthread_mutex_unlock(mutex), 0);
 }
 
-FOR_PLAIN_KINDS(atfork_among_busy_threads,
-                "such handlers wait for owners, and the child finds consistent what the mutex protects") {
+FOR_PLAIN_KINDS(atfork_among_busy_threads, "such handlers wait for owners, and the child sees consistent data") {
   pthread_t threads[3];
   EQUAL(pthread_atfork(take, give, give), 0);
   for (int i = 0; i != 3; ++i) threads[i] = start(rewrites, NULL);
@@ -57,7 +56,7 @@ FOR_PLAIN_KINDS(atfork_among_busy_threads,
 
 static sem_t may_unlock;
 
-static void* holds_until_told(void* unused) {
+static void* holds_until_request(void* unused) {
   EQUAL(pthread_mutex_lock(mutex), 0);
   will_block();
   EQUAL(sem_wait(&may_unlock), 0);
@@ -74,7 +73,7 @@ static void* forks_and_waits(void* unused) {
 FOR_PLAIN_KINDS(atfork_waits, "fork waits while a handler waits for a mutex that another thread has") {
   EQUAL(sem_init(&may_unlock, 0, 0), 0);
   EQUAL(pthread_atfork(take, give, give), 0);
-  const pthread_t owner = start(holds_until_told, NULL);
+  const pthread_t owner = start(holds_until_request, NULL);
   until_blocked(1);
   const pthread_t forker = start(forks_and_waits, NULL);
   until_blocked(1);

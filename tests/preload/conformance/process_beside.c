@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is left to glibc works beside mutexes that are replaced: other locks, and functions that take locks of their
+// The functions that glibc keeps work beside replaced mutexes: other locks, and functions that take locks of their
 // own.
 #include "kinds.h"
 
@@ -101,7 +101,7 @@ static void ask_for_it(long turn) {
   EQUAL(count, 1);
 }
 
-TEST(beside_once, "what pthread_once does may lock, while others wait for it") { let_all(ask_for_it, 5); }
+TEST(beside_once, "the function of pthread_once may lock, while others wait for it") { let_all(ask_for_it, 5); }
 
 static mtx_t c11_mutex;
 static cnd_t c11_condition;

@@ -25,9 +25,7 @@ static void become_another(void) {
   _exit(9);
 }
 
-TEST(
-    end_exec,
-    "a program that becomes another leaves nothing behind: neither mutexes that it has nor threads that wait for them") {
+TEST(end_exec, "a program that becomes another one leaves no locked mutex and no waiting thread behind") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pid_t child = in_child(become_another);
   ends_well(child);
@@ -43,7 +41,7 @@ static void* becomes_another(void* unused) {
   return unused;
 }
 
-TEST(end_exec_by_thread, "a thread with a mutex in hand may become another program, whatever the others do") {
+TEST(end_exec_by_thread, "a thread that holds a mutex may become another program while the others go on") {
   const pthread_t thread = start(passes, NULL);
   until_blocked(1);
   join(thread);
@@ -51,7 +49,7 @@ TEST(end_exec_by_thread, "a thread with a mutex in hand may become another progr
   for (;;) pause();
 }
 
-TEST(end_vfork, "the child of vfork, in its parent's memory, changes nothing of what the parent has") {
+TEST(end_vfork, "the child of vfork, in its parent's memory, changes no mutex of the parent") {
   pthread_t thread;
   EQUAL(pthread_mutex_lock(mutex), 0);
   thread = start(passes, NULL);
@@ -125,12 +123,12 @@ static void lock_at_exit(void) {
   _exit(count == 1 ? 0 : 1);
 }
 
-FOR_EACH_KIND(end_atexit, "what atexit registered may lock, and start threads that do") {
+FOR_EACH_KIND(end_atexit, "functions of atexit may lock, and start threads that lock") {
   EQUAL(atexit(lock_at_exit), 0);
   exit(9);
 }
 
-FOR_EACH_KIND(end_quick_exit, "what at_quick_exit registered may lock, and start threads that do") {
+FOR_EACH_KIND(end_quick_exit, "functions of at_quick_exit may lock, and start threads that lock") {
   EQUAL(at_quick_exit(lock_at_exit), 0);
   quick_exit(9);
 }
@@ -186,7 +184,7 @@ static void handle(int number) {
   ++handled;
 }
 
-TEST(end_signals_while_locking, "signals that arrive all the time do not harm who locks") {
+TEST(end_signals_while_locking, "signals that arrive all the time do not harm a thread that locks") {
   static const struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
   EQUAL(sigaction(SIGPROF, &action, NULL), 0);
   EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
@@ -221,7 +219,7 @@ static void wait_while_stopped(void) {
 
 FOR_EACH_KIND(
     end_stopped,
-    "a process that was stopped and continued goes on: who waited for a mutex still does, until the deadline") {
+    "after a stop and a continue, a process goes on: a waiter still waits for its mutex, until the deadline") {
   int status;
   const pid_t child = in_child(wait_while_stopped);
   EQUAL(waitpid(child, &status, WUNTRACED), child);
@@ -238,7 +236,7 @@ static void lock_by_timer(union sigval unused) {
   EQUAL(sem_post(&fired), 0);
 }
 
-TEST(end_timer, "a timer that notifies by a thread: what that calls may lock") {
+TEST(end_timer, "a timer that notifies by a thread: the thread's function may lock") {
   timer_t timer;
   struct sigevent event = {.sigev_notify = SIGEV_THREAD};
   event.sigev_notify_function = lock_by_timer;

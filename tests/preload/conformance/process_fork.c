@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork: the child has what the forking thread had, and none of the other threads.
+// fork: the child has the mutexes of the forking thread, and none of the other threads.
 //
 // Left out, because glibc's child cannot unlock them (it has another thread number): recursive and errorcheck mutexes
 // that were held.
@@ -34,7 +34,7 @@ FOR_PLAIN_KINDS(fork_with_mutex, "the child of an owner is the owner of its copy
 
 FOR_PLAIN_KINDS(
     fork_with_waiters,
-    "the child of an owner for whose mutex others wait can unlock its copy, for which others of its own wait; in the parent they get it") {
+    "an owner with waiters forks: the child can unlock its copy, for its own waiters; the parent's waiters get it") {
   pthread_t threads[3];
   EQUAL(pthread_mutex_lock(mutex), 0);
   for (int i = 0; i != 3; ++i) threads[i] = start(passes, NULL);
@@ -61,7 +61,7 @@ static void lock_it(void) {
 }
 
 FOR_EACH_KIND(fork_with_free_mutex,
-              "a free mutex is free in the child, and what the child does with it the parent does not see") {
+              "a free mutex is free in the child, and the child's use of it does not affect the parent") {
   EQUAL(result_of(tries, NULL), 0);
   ends_well(in_child(lock_it));
   EQUAL(pthread_mutex_lock(mutex), 0);
@@ -80,7 +80,7 @@ static void fork_and_unlock(void) {
   unlock_and_lock();
 }
 
-FOR_PLAIN_KINDS(fork_in_child, "a child may fork: its child has the mutex, too") {
+FOR_PLAIN_KINDS(fork_in_child, "a child may fork: its child owns the mutex, too") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   ends_well(in_child(fork_and_unlock));
   unlock_and_lock();
@@ -121,7 +121,7 @@ static void* forks(void* unused) {
   return unused;
 }
 
-FOR_PLAIN_KINDS(fork_by_a_thread, "any thread may fork: its child has what it had") {
+FOR_PLAIN_KINDS(fork_by_a_thread, "any thread may fork: its child owns the thread's mutexes") {
   for (int i = 0; i != 3; ++i) join(start(forks, NULL));
   contend();
 }

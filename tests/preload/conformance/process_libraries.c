@@ -44,7 +44,7 @@ TEST(library_constructor_of_program, "a mutex can be locked in a constructor of 
   EQUAL(result_of(tries, NULL), EBUSY);
 }
 
-// libraries/opened.c, which is where the program is.
+// libraries/opened.c, in the folder of the program.
 static void* opened(int flags) {
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 20);
@@ -116,7 +116,7 @@ TEST(library_opened_by_threads, "several threads open and close libraries, and l
 
 typedef int function(pthread_mutex_t*);
 
-TEST(library_looked_up, "a program that looks the functions up by name gets those that it calls directly") {
+TEST(library_looked_up, "a program that looks up the functions by name gets the same ones that it calls directly") {
   function *const lock = (function*)dlsym(RTLD_DEFAULT, "pthread_mutex_lock"), *const next = (function*)dlsym(
                                                                                    RTLD_NEXT, "pthread_mutex_trylock");
   CHECK(lock && next);

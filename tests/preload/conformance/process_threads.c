@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that come and go, and what runs at their end.
+// Threads that come and go, and the code that runs at their end.
 #include "kinds.h"
 
 #include <limits.h>
@@ -56,7 +56,7 @@ TEST(threads_detached, "detached threads lock, too") {
 
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static sem_t semaphore;
-static bool told;
+static bool announced;
 
 static void* waits_for_all(void* unused) {
   struct timespec soon = deadline(CLOCK_REALTIME, 2);
@@ -65,7 +65,7 @@ static void* waits_for_all(void* unused) {
   passes(NULL);
   EQUAL(pthread_mutex_lock(mutex), 0);
   will_block();
-  while (!told) EQUAL(pthread_cond_wait(&condition, mutex), 0);
+  while (!announced) EQUAL(pthread_cond_wait(&condition, mutex), 0);
   EQUAL(pthread_mutex_unlock(mutex), 0);
   will_block();
   EQUAL(sem_wait(&semaphore), 0);
@@ -85,7 +85,7 @@ TEST(threads_with_small_stacks,
   EQUAL(pthread_mutex_unlock(mutex), 0);
   until_blocked(1);
   EQUAL(pthread_mutex_lock(mutex), 0);
-  told = true;
+  announced = true;
   EQUAL(pthread_cond_signal(&condition), 0);
   EQUAL(pthread_mutex_unlock(mutex), 0);
   until_blocked(1);
@@ -212,8 +212,7 @@ static void* exits_process(void* first) {
   exit(count == 1 ? 0 : 1);
 }
 
-TEST(threads_main_exits,
-     "when the first thread has ended by pthread_exit, and with a mutex in hand, the others go on") {
+TEST(threads_main_exits, "when the first thread has ended by pthread_exit while it held a mutex, the others go on") {
   static pthread_t self;
   static pthread_mutex_t in_hand = PTHREAD_MUTEX_INITIALIZER;
   self = pthread_self();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semaphores: how they are made and destroyed, and what needs no waiting.
+// Semaphores: initialisation, destruction, and calls that need not wait.
 #include "semaphore_ways.h"
 
 #include <limits.h>
@@ -102,10 +102,9 @@ static void* posts_some(void* unused) {
   return unused;
 }
 
-// How many more than there is room for is open: those who post at once may not know of each other. glibc's do.
-TEST(
-    semaphore_post_overflow_together,
-    "of several who post at once, at least as many succeed as there is room for, and the value stays within SEM_VALUE_MAX") {
+// More posts than there is room for may succeed: posts at the same time may not see each other. With glibc, they do.
+TEST(semaphore_post_overflow_together,
+     "of several posts at once, as many succeed as there is room for, or more; the value stays within SEM_VALUE_MAX") {
   for (int turn = 0; turn != 100; ++turn) {
     ready = posted = 0;
     EQUAL(sem_init(&nearly_full, 0, SEM_VALUE_MAX - 3), 0);
@@ -123,7 +122,7 @@ static void* posts(void* semaphore) {
   return NULL;
 }
 
-TEST(semaphore_has_no_owner, "a thread may post what another has taken") {
+TEST(semaphore_has_no_owner, "a thread may post a permit that another one has taken") {
   sem_t semaphore;
   EQUAL(sem_init(&semaphore, 0, 1), 0);
   for (int i = 0; i != 10; ++i) {
@@ -168,7 +167,7 @@ TEST(semaphore_thousands, "there may be thousands of semaphores, each with a val
 }
 
 TEST(semaphore_anywhere_in_memory,
-     "a semaphore may lie at any address that is aligned for it, and what lies beside it is not touched") {
+     "a semaphore may lie at any address that is aligned for it, and the bytes beside it do not change") {
   static _Alignas(sem_t) unsigned char memory[512];
   for (size_t at = _Alignof(sem_t); at + 2 * sizeof(sem_t) < sizeof memory; at += _Alignof(sem_t)) {
     memset(memory, 0x5A, sizeof memory);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semaphores: cancellation of those who wait.
+// Semaphores: cancellation of waiters.
 #include "semaphore_ways.h"
 
 #include <stdatomic.h>
@@ -49,7 +49,7 @@ TEST(semaphore_wait_cancelled, "sem_wait is a cancellation point") { expect_canc
 TEST(semaphore_timedwait_cancelled, "sem_timedwait is a cancellation point") { expect_cancelled(wait_timed); }
 TEST(semaphore_clockwait_cancelled, "sem_clockwait is a cancellation point") { expect_cancelled(wait_clocked); }
 
-// Cancels itself, then waits.
+// Cancels its own thread, then waits.
 static void* waits_with_a_pending_cancellation(void* unused) {
   EQUAL(pthread_cancel(pthread_self()), 0);
   return waits(unused);
@@ -73,7 +73,7 @@ TEST(semaphore_pending_cancellation, "a cancellation that is pending when a thre
 
 // Not of sem_clockwait, where glibc does not look for it.
 TEST(semaphore_pending_cancellation_with_permits,
-     "a pending cancellation is acted upon also if there is a permit, which stays") {
+     "a pending cancellation takes effect even if there is a permit, which stays") {
   expect_pending_acted_upon(sem_wait, 1);
   expect_pending_acted_upon(sem_wait, 5);
   expect_pending_acted_upon(wait_timed, 1);
@@ -122,7 +122,7 @@ static void* waits_disabled(void* unused) {
 }
 
 TEST(semaphore_cancellation_disabled,
-     "a thread that has disabled cancellation goes on to wait, and is cancelled when it allows it") {
+     "a thread that has disabled cancellation keeps waiting, and is cancelled when it enables cancellation") {
   EQUAL(sem_init(&semaphore, 0, 0), 0);
   wait_as = sem_wait;
   const pthread_t thread = start(waits_disabled, NULL);
@@ -198,7 +198,7 @@ TEST(semaphore_cancelled_on_arrival, "the same of one that may not wait yet") {
 // If the first is woken and cancelled at once, glibc leaves the permit there and the second asleep. Another post wakes
 // it.
 TEST(semaphore_cancelled_beside_others,
-     "when a waiter is cancelled as a permit comes, another one who waits can still have that, or the next") {
+     "when a waiter is cancelled as a permit comes, another waiter can still get this permit or the next") {
   for (int turn = 0; turn != 30; ++turn) {
     const pthread_t first = begin(sem_wait);
     until_blocked(1);
@@ -213,7 +213,8 @@ TEST(semaphore_cancelled_beside_others,
   }
 }
 
-TEST(semaphore_cancelled_in_the_middle, "those who are cancelled in the middle of the line take no permit with them") {
+TEST(semaphore_cancelled_in_the_middle,
+     "waiters that are cancelled in the middle of the line take no permit with them") {
   enum { count = 9 };
   pthread_t threads[count];
   threads[0] = begin(sem_wait);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semaphores: they may be destroyed, and their memory used again, as soon as nobody waits: by whoever has just come
-// back from a wait, even if the post that let it go has not returned yet (glibc's bug 12674).
+// Semaphores: a thread that has just returned from a wait may destroy the semaphore, and use its memory again, if no
+// other thread waits. The post that ended the wait may not have returned yet (glibc's bug 12674).
 #include "semaphore_ways.h"
 
 #include <stdatomic.h>
@@ -46,13 +46,15 @@ static void expect_untouched(int (*wait)(sem_t*), int shared) {
   join(thread);
 }
 
-TEST(semaphore_unmapped_after_wait, "who comes back from sem_wait may destroy the semaphore, and unmap it") {
+TEST(semaphore_unmapped_after_wait, "a thread that returns from sem_wait may destroy the semaphore, and unmap it") {
   expect_untouched(sem_wait, 0);
 }
-TEST(semaphore_unmapped_after_timedwait, "who comes back from sem_timedwait may destroy the semaphore, and unmap it") {
+TEST(semaphore_unmapped_after_timedwait,
+     "a thread that returns from sem_timedwait may destroy the semaphore, and unmap it") {
   expect_untouched(wait_timed, 0);
 }
-TEST(semaphore_unmapped_after_trywait, "who succeeds with sem_trywait may destroy the semaphore, and unmap it") {
+TEST(semaphore_unmapped_after_trywait,
+     "a thread that succeeds with sem_trywait may destroy the semaphore, and unmap it") {
   expect_untouched(wait_trying, 0);
 }
 TEST(semaphore_unmapped_after_shared_wait, "the same of process-shared semaphores") { expect_untouched(sem_wait, 1); }
@@ -77,7 +79,7 @@ TEST(semaphore_unmapped_by_a_sleeper, "the same of one that slept until the post
   }
 }
 
-// The last of several who wait takes it away.
+// The last of several waiters unmaps it.
 static atomic_int left;
 
 static void* leaves(void* semaphore) {
@@ -86,7 +88,7 @@ static void* leaves(void* semaphore) {
   return NULL;
 }
 
-TEST(semaphore_unmapped_by_the_last, "the last of several who waited may unmap the semaphore") {
+TEST(semaphore_unmapped_by_the_last, "the last of several waiters may unmap the semaphore") {
   map();
   for (int i = 0; i != 40; ++i) {
     pthread_t threads[3];
@@ -99,7 +101,7 @@ TEST(semaphore_unmapped_by_the_last, "the last of several who waited may unmap t
   }
 }
 
-// Those who give up before leave nothing behind that would be looked for later.
+// Waiters that have given up before leave nothing behind that a later operation would touch.
 static void* gives_up(void* semaphore) {
   const struct timespec soon = deadline(CLOCK_MONOTONIC, 1);
   EXPECT_ERRNO(sem_clockwait(semaphore, CLOCK_MONOTONIC, &soon), ETIMEDOUT);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semaphores: several processes, fork, and those that have names.
+// Semaphores: several processes, fork, and named semaphores.
 #include "semaphore_ways.h"
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static void return_the_ball(void) {
 }
 
 TEST(semaphore_shared_ping_pong,
-     "processes wake each other by process-shared semaphores, and see what the other has written") {
+     "processes wake each other by process-shared semaphores, and see each other's writes") {
   make_shared();
   const pid_t child = in_child(return_the_ball);
   for (int i = 0; i != 200; ++i) {
@@ -135,7 +135,7 @@ static void post_and_take(void) {
   join(thread);
 }
 
-TEST(semaphore_fork_with_waiters, "those who wait in the parent are not in the child, and go on to wait") {
+TEST(semaphore_fork_with_waiters, "waiters of the parent do not exist in the child, and keep waiting") {
   pthread_t threads[3];
   EQUAL(sem_init(&semaphore, 0, 0), 0);
   for (int i = 0; i != 3; ++i) threads[i] = start(waits, NULL);
@@ -201,7 +201,7 @@ TEST(semaphore_named_is_missing, "sem_open and sem_unlink of a name that does no
   EQUAL(sem_unlink(own_name()), 0);
   EQUAL(open_error(own_name(), 0, 0), ENOENT);
   EXPECT_ERRNO(sem_unlink(own_name()), ENOENT);
-  EQUAL(sem_wait(named), 0);  // who has it open may go on to use it
+  EQUAL(sem_wait(named), 0);  // a process that has it open may still use it
   EQUAL(sem_close(named), 0);
 }
 
@@ -234,7 +234,7 @@ static void open_and_post(void) {
   EQUAL(sem_close(named), 0);
 }
 
-TEST(semaphore_named_is_shared_by_name, "who opens the name in another process has the same semaphore") {
+TEST(semaphore_named_is_shared_by_name, "another process that opens the name has the same semaphore") {
   sem_t* const named = open_new(0);
   name_of_parent = strdup(own_name());
   const pid_t child = in_child(open_and_post);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semaphores: signals that are delivered to those who wait, and handlers that post.
+// Semaphores: signals to waiters, and handlers that post.
 #include "semaphore_ways.h"
 
 #include <stdatomic.h>
@@ -48,7 +48,7 @@ static pthread_t begin(int (*how)(sem_t*), void (*handler)(int), int flags) {
 
 // One signal may come just when the thread is between two sleeps: so there are several, until it has noticed.
 static void expect_interrupted(int (*how)(sem_t*)) {
-  if (never_sleeps()) return;  // nobody sleeps whom a handler could wake
+  if (never_sleeps()) return;  // no thread sleeps, so a handler can wake none
   const pthread_t thread = begin(how, handle, 0);
   while (!done) {
     pthread_kill(thread, SIGUSR1);
@@ -69,7 +69,7 @@ TEST(semaphore_clockwait_interrupted, "a handler that runs ends sem_clockwait wi
   expect_interrupted(wait_clocked);
 }
 
-// With SA_RESTART, as often as told, and then there is a permit.
+// Handlers with SA_RESTART run this number of times, and then a permit comes.
 static void expect_restarted(int (*how)(sem_t*), bool may_be_interrupted) {
   const pthread_t thread = begin(how, handle, SA_RESTART);
   for (int i = 0; i != 20 && !done; ++i) {
@@ -114,7 +114,7 @@ TEST(semaphore_contended_restarted,
   EQUAL(value_of(&semaphore), 1);
 }
 
-// The kernel restarts no sleep that has a deadline; POSIX would have it so.
+// The kernel restarts no sleep that has a deadline, although POSIX demands it.
 TEST(semaphore_timedwait_restarted,
      "sem_timedwait waits on after a handler with SA_RESTART, or is EINTR, and takes no permit") {
   expect_restarted(wait_timed, true);
@@ -167,7 +167,7 @@ TEST(semaphore_interrupted_and_posted_restart, "with SA_RESTART the wait has the
   }
 }
 
-// --- a handler that posts, whatever it interrupts ---
+// --- a handler that posts, wherever it interrupts ---
 
 static pthread_t main_thread;
 
@@ -233,7 +233,7 @@ static void* takes_all(void* unused) {
 }
 
 TEST(semaphore_handler_posts_to_others,
-     "a handler may post to another thread, whatever lock or condition its own is busy with") {
+     "a handler may post to another thread while its own is busy with any lock or condition") {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
   const pthread_t thread = begin_interrupting(), taker = start(takes_all, NULL);
@@ -251,7 +251,7 @@ TEST(semaphore_handler_posts_to_others,
   EQUAL(value_of(&semaphore), 0);
 }
 
-// Several, some of whom give up, while a handler in each posts.
+// Several threads wait, and some give up, while a handler in each of them posts.
 static void* gives_up(void* count) {
   int* const taken = count;
   while (!done) {

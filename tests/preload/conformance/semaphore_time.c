@@ -67,7 +67,7 @@ TEST(semaphore_bad_nanoseconds, "nanoseconds out of range are EINVAL, if the thr
     EXPECT_ERRNO(sem_timedwait(&semaphore, &at), EINVAL);
   }
   expect_value(0);
-  EQUAL(sem_post(&semaphore), 0);  // nobody is left in the line
+  EQUAL(sem_post(&semaphore), 0);  // no thread is left in the line
   EQUAL(sem_trywait(&semaphore), 0);
 }
 
@@ -143,7 +143,7 @@ TEST(semaphore_far_deadlines, "a deadline beyond all counting is no error: a pos
   }
 }
 
-TEST(semaphore_timeouts_leave_nothing_behind, "after many timeouts a post is for whoever comes next") {
+TEST(semaphore_timeouts_leave_nothing_behind, "after many timeouts, the next waiter gets the post") {
   make(0);
   for (int i = 0; i != 500; ++i) {
     const struct timespec past = deadline(CLOCK_REALTIME, -1);
@@ -163,7 +163,7 @@ static void* waits(void* unused) {
 }
 
 TEST(semaphore_timeouts_in_the_middle,
-     "those who leave from the middle of the line at their deadline take no permit with them") {
+     "waiters that leave the middle of the line at their deadline take no permit with them") {
   enum { count = 9 };
   pthread_t threads[count];
   make(0);
@@ -179,7 +179,7 @@ TEST(semaphore_timeouts_in_the_middle,
   expect_value(0);
 }
 
-TEST(semaphore_all_time_out, "when all who wait have timed out, posts are for whoever comes later") {
+TEST(semaphore_all_time_out, "when all waiters have timed out, later threads get the posts") {
   pthread_t threads[6];
   make(0);
   struct timed soon = {deadline(CLOCK_REALTIME, 10), -1};

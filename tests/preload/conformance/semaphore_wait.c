@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semaphores: those who wait, and those who post.
+// Semaphores: waits and posts.
 #include "semaphore_ways.h"
 
 #include <stdatomic.h>
@@ -58,7 +58,7 @@ static void hold_up(int number) {
 }
 
 TEST(semaphore_value_that_was,
-     "the value that is told was that of the semaphore at some time during the call, even if the call is held up") {
+     "sem_getvalue returns a value that the semaphore had during the call, even if the call takes long") {
   EQUAL(sem_init(&semaphore, 0, 0), 0);
   const pthread_t other = start(gives_and_takes, NULL);
   const struct sigaction action = {.sa_handler = hold_up, .sa_flags = SA_RESTART};
@@ -80,7 +80,7 @@ TEST(semaphore_value_that_was,
   join(other);
 }
 
-TEST(semaphore_post_wakes_one, "each post lets exactly one more of those who wait go") {
+TEST(semaphore_post_wakes_one, "each post ends exactly one more wait") {
   pthread_t threads[4];
   start_takers(threads, 4);
   for (int i = 1; i <= 4; ++i) {
@@ -100,7 +100,7 @@ TEST(semaphore_many_posts_at_once, "as many posts as threads wait let all of the
   EQUAL(value_of(&semaphore), 0);
 }
 
-TEST(semaphore_more_posts_than_waiters, "posts beyond the number of those who wait are kept") {
+TEST(semaphore_more_posts_than_waiters, "posts beyond the number of waiters are kept") {
   pthread_t threads[3];
   start_takers(threads, 3);
   for (int i = 0; i != 10; ++i) EQUAL(sem_post(&semaphore), 0);
@@ -110,7 +110,7 @@ TEST(semaphore_more_posts_than_waiters, "posts beyond the number of those who wa
   EXPECT_ERRNO(sem_trywait(&semaphore), EAGAIN);
 }
 
-TEST(semaphore_posts_before_waits, "permits that were posted before anybody waits let as many go at once") {
+TEST(semaphore_posts_before_waits, "permits that were posted before any wait end as many later waits at once") {
   pthread_t threads[many];
   EQUAL(sem_init(&semaphore, 0, 0), 0);
   for (int i = 0; i != many; ++i) EQUAL(sem_post(&semaphore), 0);
@@ -123,7 +123,7 @@ TEST(semaphore_initial_permits, "as many threads go at once as the semaphore had
   pthread_t threads[many];
   EQUAL(sem_init(&semaphore, 0, 3), 0);
   for (int i = 0; i != many; ++i) threads[i] = start(takes, NULL);
-  until_blocked(many);  // or have gone
+  until_blocked(many);  // or have ended
   EQUAL(taken, 3);
   for (int i = 3; i != many; ++i) EQUAL(sem_post(&semaphore), 0);
   join_all(threads, many);
@@ -190,7 +190,7 @@ TEST(semaphore_permits_are_conserved_in_every_way, "the same if some try, and so
   EQUAL(value_of(&semaphore), 2);
 }
 
-// --- what programs make of them ---
+// --- uses of semaphores in programs ---
 
 static long counter;
 static atomic_int inside;
@@ -206,8 +206,7 @@ static void* counts(void* count) {
   return NULL;
 }
 
-TEST(semaphore_as_a_mutex,
-     "a semaphore of one permit lets one thread at a time in, which sees what the one before has written") {
+TEST(semaphore_as_a_mutex, "a semaphore with one permit admits one thread at a time, which sees all earlier writes") {
   pthread_t threads[4];
   EQUAL(sem_init(&semaphore, 0, 1), 0);
   for (int i = 0; i != 4; ++i) threads[i] = start(counts, (void*)turns(400));
@@ -245,7 +244,7 @@ static void* returns_the_ball(void* count) {
   return NULL;
 }
 
-TEST(semaphore_ping_pong, "two threads wake each other by turns, and each sees what the other has written") {
+TEST(semaphore_ping_pong, "two threads wake each other in turn, and each sees the other's writes") {
   EQUAL(sem_init(&ping, 0, 1), 0);
   EQUAL(sem_init(&pong, 0, 0), 0);
   const long count = turns(1500);

@@ -147,7 +147,7 @@ void ends_well(pid_t child) {
 
 // --- mutexes ---
 
-pthread_mutex_t made(int type) {
+pthread_mutex_t mutex_of_type(int type) {
   pthread_mutexattr_t attributes;
   pthread_mutex_t mutex;
   EQUAL(pthread_mutexattr_init(&attributes), 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test is TEST(name, "the requirement") { ... }. It has a process to itself (main.c), so it need not clean up, and
-// hangs and crashes are its own.
+// A test is TEST(name, "the requirement") { ... }. Each test has a process of its own (main.c), so it need not clean
+// up, and its hangs and crashes affect no other test.
 //
-// A failed check prints where and what, and ends the process, from whichever thread. In a child of a fork that ends the
-// child: see `in_child`.
+// A failed check prints its place and its condition, and ends the process, in any thread. In a child of a fork it ends
+// the child: see `in_child`.
 #pragma once
 
 #ifndef _GNU_SOURCE
@@ -57,17 +57,17 @@ void check_errno(const char* file, int line, const char* what, long result, cons
 
 pthread_t start(void* (*function)(void*), void* argument);
 void* join(pthread_t thread);
-long result_of(void* (*function)(void*), void* argument);  // in a thread of its own, which has ended then
-bool has_ended(pthread_t thread);                          // joins it, if so
+long result_of(void* (*function)(void*), void* argument);  // calls it in a new thread, and joins this thread
+bool has_ended(pthread_t thread);                          // joins the thread if it has ended
 
-// A thread that will wait says so, and does nothing else before it waits. `until_blocked` returns when so many more
-// threads as told have said that, and sleep. Or have spun for a while, under a policy that never sleeps; or have ended,
-// if that is what they do.
+// A thread calls `will_block` right before it waits. `until_blocked` returns when this number of further threads have
+// called it and sleep. Under a policy that never sleeps, it is enough that they have spun for a while. A thread that
+// has ended counts as well.
 void will_block(void);
 void until_blocked(int threads);
 
-// Whether waiters spin for ever, so that whoever is to go on may have to wait for the scheduler first. `turns`: how
-// often to repeat what hands a lock over: so often, but less then.
+// Whether waiters spin for ever, so that the next owner may have to wait for the scheduler. `turns` returns how often
+// to repeat a hand-over: `many` times, or fewer if waiters spin for ever.
 bool never_sleeps(void);
 long turns(long many);
 
@@ -79,12 +79,12 @@ void nap(long milliseconds);
 
 // --- processes ---
 
-pid_t in_child(void (*function)(void));  // forks; the child calls it, and ends well if that returns
-void ends_well(pid_t child);             // waits for it
+pid_t in_child(void (*function)(void));  // forks; the child calls the function, and succeeds if it returns
+void ends_well(pid_t child);             // waits for the child, and fails unless it succeeded
 
 // --- mutexes ---
 
-pthread_mutex_t made(int type);  // PTHREAD_MUTEX_NORMAL ..., as yet unused, so that it may be copied
+pthread_mutex_t mutex_of_type(int type);  // PTHREAD_MUTEX_NORMAL ..., as yet unused, so that it may be copied
 
 #ifdef __cplusplus
 }

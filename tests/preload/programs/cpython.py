@@ -37,9 +37,9 @@ def find(version: str) -> tuple[str, str]:
     places = [Path(folder) / name for folder in os.get_exec_path()]
     for file in [*places, *pyenv.glob(f"versions/{version}.*/bin/{name}")]:
         if os.access(file, os.X_OK):
-            told = processes.run([file, "-c", WITH_TESTS], timeout=PATIENCE)
-            if told.returncode == 0:
-                exact, executable = told.stdout.strip().split(maxsplit=1)
+            answer = processes.run([file, "-c", WITH_TESTS], timeout=PATIENCE)
+            if answer.returncode == 0:
+                exact, executable = answer.stdout.strip().split(maxsplit=1)
                 return exact, executable
     return "", ""
 

@@ -20,7 +20,7 @@ def run(trial: Trial) -> str:
     trial.run(*driver, "--fill")
     metrics = json.loads(trial.run(*driver, "--threads", 4, "--seconds", trial.times(8) / 4))
     wanted = None if trial.lock == preload.GLIBC else {"lock": trial.lock, "waiting": trial.waiting}
-    demand(metrics["preloaded"], wanted, "the lock that the driver found")
+    demand(metrics["preloaded"], wanted, "the lock that the driver reports")
     return f"{metrics['throughput']:.0f} reads/s"
 
 

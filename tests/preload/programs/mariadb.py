@@ -12,7 +12,7 @@ from .trial import Program, Trial, demand, number, version_of
 SERVER = shutil.which("mariadbd") or "/usr/sbin/mariadbd"  # where only root looks
 CLIENTS, ROWS, ACCOUNTS, BALANCE = 6, 500, 10, 1000
 
-# Rows are locked in the order of their numbers, so that nobody is chosen as the victim of a deadlock.
+# Rows are locked in the order of their numbers, so that no client becomes the victim of a deadlock.
 MOVES = """
 BEGIN NOT ATOMIC
   FOR i IN 1..{moves} DO
@@ -59,8 +59,8 @@ def run(trial: Trial) -> str:
         )
         with ThreadPoolExecutor(CLIENTS) as clients:
             list(clients.map(ask, [MOVES.format(moves=moves, accounts=ACCOUNTS)] * CLIENTS))
-        found = ask("SELECT SUM(balance), SUM(moves) FROM bank.account").split()
-        demand(found, [str(ACCOUNTS * BALANCE), str(2 * CLIENTS * moves)], "money and moves")
+        sums = ask("SELECT SUM(balance), SUM(moves) FROM bank.account").split()
+        demand(sums, [str(ACCOUNTS * BALANCE), str(2 * CLIENTS * moves)], "money and moves")
     demand([line for line in log.read_text().splitlines() if "[ERROR]" in line], [], "errors in its log")
     return f"{rate:.0f} transactions/s"
 

@@ -29,7 +29,7 @@ def run(trial: Trial) -> str:
 
 
 def count(port: int, increments: int) -> None:
-    """Let several clients count at once. What each is told are numbers that nobody else is told."""
+    """Let several clients count at once. Each client gets numbers that no other client gets."""
 
     def client(_: int) -> list[str]:
         with Connection(port) as connection:
@@ -37,8 +37,8 @@ def count(port: int, increments: int) -> None:
 
     with Connection(port) as connection, ThreadPoolExecutor(CLIENTS) as clients:
         demand(connection.ask("set counter 0 0 1\r\n0"), "STORED", "set")
-        told = {word for answers in clients.map(client, range(CLIENTS)) for word in answers}
-        demand(sorted(told), sorted(map(str, range(1, CLIENTS * increments + 1))), "what the counter told its clients")
+        numbers = {word for answers in clients.map(client, range(CLIENTS)) for word in answers}
+        demand(sorted(numbers), sorted(map(str, range(1, CLIENTS * increments + 1))), "numbers that the clients got")
 
 
 class Connection:

@@ -23,8 +23,8 @@ def run(trial: Trial) -> str:
     }
     output = trial.run(rocksdb.PROGRAM, *rocksdb.flags(wanted)[0])
     demand(re.findall(r"^(\w+) +: ", output, re.MULTILINE), benchmarks, "what was run")
-    for found, read in re.findall(r"\((\d+) of (\d+) found\)", output):
-        demand(found, read, "keys that were found")
+    for hits, reads in re.findall(r"\((\d+) of (\d+) found\)", output):
+        demand(hits, reads, "keys that were found")
     return f"{rocksdb.figures(output)['throughput']:.0f} reads/s"
 
 

@@ -29,7 +29,7 @@ def move(seed):
             shared.execute("UPDATE account SET balance = balance + CASE id WHEN ? THEN -1 ELSE 1 END,"
                            " moves = moves + 1 WHERE id IN (?, ?)", (give, give, take))
             total, = shared.execute("SELECT sum(balance) FROM account").fetchone()
-            assert total == accounts * balance, f"somebody saw {total}"
+            assert total == accounts * balance, f"a reader saw {total}"
     except BaseException as error:
         failures.append(error)
 

@@ -24,7 +24,7 @@ from fairlock_lab.benchmarks.process import run as run_to_end
 from fairlock_lab.benchmarks.programs import maps_of
 
 FAIRLOCK = str(Path(sys.executable).with_name("fairlock"))
-LIMIT = 120.0  # seconds for whatever is run to its end: many times what it takes
+LIMIT = 120.0  # seconds for a program that runs to its end: many times the usual
 PATIENCE = 30.0  # seconds for a server to be there, and to be gone
 
 
@@ -34,7 +34,7 @@ class FailedError(Exception):
 
 @dataclass(frozen=True)
 class Program:
-    """A program that is tried. ``run`` starts it, checks what it did, and returns the figure that it prints itself."""
+    """A program to try. ``run`` starts it, checks its work, and returns the figure that it prints."""
 
     name: str
     package: str  # of Debian
@@ -76,7 +76,7 @@ def attempt(program: Program, lock: str, waiting: str = preload.DEFAULT_WAITING,
 
 @dataclass(frozen=True)
 class Trial:
-    """The lock, and a folder for whatever the program writes."""
+    """The lock, and a folder for the files of the program."""
 
     lock: str
     waiting: str
@@ -88,7 +88,7 @@ class Trial:
         return number if self.thorough else max(1, number // 4)
 
     def run(self, *words: object, limit: float = LIMIT, complaint: str = "", **environment: str) -> str:
-        """Run a program to its end under the lock; return what it printed. A complaint is what tells why it failed."""
+        """Run a program to its end under the lock; return its output. ``complaint`` matches the reason of a failure."""
         seen = Seen(self)
         with contextlib.ExitStack() as stack:
 
@@ -114,7 +114,7 @@ class Trial:
 
     @contextlib.contextmanager
     def server(self, *words: object, ready: Callable[[], bool]) -> Iterator[int]:
-        """Have a server under the lock, as soon as it is ready, until it is told to end: it must do that, too."""
+        """Run a server under the lock, from when it is ready until it must end. It must end on request."""
         log = self.folder / "log"
         with log.open("wb") as output:
             process = processes.Process(
@@ -187,15 +187,15 @@ def wait_for(done: Callable[[], bool], complaint: str, pid: int) -> None:
 
 def number(pattern: str, output: str) -> float:
     """Return the number that a program printed: the group of the pattern."""
-    found = re.search(pattern, output, re.MULTILINE)
-    if found is None:
+    match = re.search(pattern, output, re.MULTILINE)
+    if match is None:
         raise FailedError(f"it printed nothing like {pattern!r}, but: {last_line(output)}")
-    return float(found[1])
+    return float(match[1])
 
 
-def demand(found: object, wanted: object, what: str) -> None:
-    if found != wanted:
-        raise FailedError(f"{what}: {found!r:.200}, and not {wanted!r:.200}")
+def demand(actual: object, wanted: object, what: str) -> None:
+    if actual != wanted:
+        raise FailedError(f"{what}: {actual!r:.200}, and not {wanted!r:.200}")
 
 
 def failure(words: Sequence[object], status: int) -> str:
@@ -208,7 +208,7 @@ def last_line(text: str) -> str:
 
 
 def version_of(*words: str) -> str:
-    """Return the version that a program tells."""
+    """Return the version that a program prints."""
     printed = processes.run(words, timeout=PATIENCE).stdout
-    found = re.search(r"\d+(\.\d+)+", printed)
-    return found[0] if found else "unknown"
+    match = re.search(r"\d+(\.\d+)+", printed)
+    return match[0] if match else "unknown"

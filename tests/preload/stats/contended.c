@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread waits for `ledger` in deposit(), as often as told, while another has it; `calm` nobody waits for.
+// One thread waits for `ledger` in deposit() while another holds it, as often as the argument says. No thread waits for
+// `calm`.
 #include "support.h"
 
 static pthread_mutex_t ledger = PTHREAD_MUTEX_INITIALIZER;

@@ -5,7 +5,7 @@
 
 enum { threads = 5 };
 pthread_mutex_t counted = PTHREAD_MUTEX_INITIALIZER, meeting = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t everybody = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t all_here = PTHREAD_COND_INITIALIZER;
 sem_t permits;
 static int here;
 
@@ -26,10 +26,10 @@ static void* takes(void* number) {
     CHECK(sem_timedwait(&permits, &real) == 0 && sem_post(&permits) == 0);
     CHECK(sem_clockwait(&permits, CLOCK_MONOTONIC, &monotonic) == 0 && sem_post(&permits) == 0);
   }
-  pthread_mutex_lock(&meeting);  // once, and twice for all but the last, who need not wait
+  pthread_mutex_lock(&meeting);  // once; the threads that wait take it twice, so all but the last
   ++here;
-  while (here != threads) pthread_cond_wait(&everybody, &meeting);
-  pthread_cond_broadcast(&everybody);
+  while (here != threads) pthread_cond_wait(&all_here, &meeting);
+  pthread_cond_broadcast(&all_here);
   pthread_mutex_unlock(&meeting);
   return NULL;
 }

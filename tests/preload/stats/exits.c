@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes `counted` once, and ends in the way that it is told.
+// Takes `counted` once, and ends in the way that the argument names.
 #include "support.h"
 
 pthread_mutex_t counted = PTHREAD_MUTEX_INITIALIZER;

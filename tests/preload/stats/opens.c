@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the library that it is told, and takes `counted` once.
+// Opens the library that the argument names, and takes `counted` once.
 #include <dlfcn.h>
 
 #include "support.h"

@@ -2,7 +2,7 @@
 // What each call returns, one line each: the same with statistics and without.
 #include "support.h"
 
-static pthread_mutex_t made(int type, int protocol, int robust) {
+static pthread_mutex_t mutex_of_type(int type, int protocol, int robust) {
   pthread_mutexattr_t attributes;
   pthread_mutex_t mutex;
   pthread_mutexattr_init(&attributes);
@@ -93,7 +93,7 @@ static void* interrupted(void* unused) {
 }
 
 int main(void) {
-  pthread_mutex_t recursive = made(PTHREAD_MUTEX_RECURSIVE, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED);
+  pthread_mutex_t recursive = mutex_of_type(PTHREAD_MUTEX_RECURSIVE, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED);
   say("recursive", pthread_mutex_lock(&recursive));
   say("recursive again", pthread_mutex_lock(&recursive));
   say("recursive try", pthread_mutex_trylock(&recursive));
@@ -101,7 +101,7 @@ int main(void) {
   say("recursive timed by another", (int)(long)join(start(timed, &recursive)));
   for (int i = 0; i != 4; ++i) say("recursive unlock", pthread_mutex_unlock(&recursive));
 
-  pthread_mutex_t careful = made(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED);
+  pthread_mutex_t careful = mutex_of_type(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED);
   const struct timespec soon = after(CLOCK_REALTIME, 20), later = after(CLOCK_MONOTONIC, 60000), wrong = {0, -1};
   say("errorcheck", pthread_mutex_lock(&careful));
   say("errorcheck again", pthread_mutex_lock(&careful));
@@ -120,7 +120,7 @@ int main(void) {
   say("unknown clock, free", pthread_mutex_clocklock(&normal, CLOCK_PROCESS_CPUTIME_ID, &later));
   say("clocked, free", pthread_mutex_clocklock(&normal, CLOCK_MONOTONIC, &later));
 
-  pthread_mutex_t robust = made(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_t robust = mutex_of_type(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST);
   say("robust", (int)(long)join(start(lock_and_end, &robust)));
   say("robust after its owner", pthread_mutex_lock(&robust));
   say("robust consistent", pthread_mutex_consistent(&robust));
@@ -131,7 +131,7 @@ int main(void) {
   say("robust given up", pthread_mutex_lock(&robust));
   say("robust given up, to another", (int)(long)join(start(lock_and_end, &robust)));
 
-  pthread_mutex_t inherits = made(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED);
+  pthread_mutex_t inherits = mutex_of_type(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED);
   say("inherits", pthread_mutex_lock(&inherits));
   say("inherits again", pthread_mutex_lock(&inherits));
   say("inherits timed by another", (int)(long)join(start(timed, &inherits)));

@@ -36,7 +36,7 @@ static void* join(pthread_t thread) {
   return result;
 }
 
-// A thread that will wait says so, and does nothing else before it waits. Then it sleeps at last, whatever it waits
+// A thread announces that it will wait, and does nothing else before it waits. In the end it sleeps, whatever it waits
 // for.
 static _Atomic pid_t about_to_wait;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library of the program's. Its constructor runs before those of the program and of preloaded objects, and so do its
+// A library of the program. Its constructor runs before those of the program and of preloaded objects, and so do its
 // handlers at a fork.
 #include <pthread.h>
 
