@@ -5,12 +5,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from fairlock._locks import Condition, Lock
 
 
-class Event(threading.Event):
+class _NotCopied:
+    """Refuses pickle and copy: a copy would share the condition, but not the state that the condition guards."""
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"cannot pickle '{type(self).__module__}.{type(self).__qualname__}' object: it belongs to one process; "
+            "leave it out in __getstate__() and make a new one in __setstate__()"
+        )
+
+
+class Event(_NotCopied, threading.Event):
     """A flag that threads wait for, with the interface of ``threading.Event``.
 
     ``set()`` wakes all waiters, in the order in which they came. Any thread may call ``set()`` and ``clear()``. In the
@@ -24,7 +34,7 @@ class Event(threading.Event):
         self._flag = False
 
 
-class Barrier(threading.Barrier):
+class Barrier(_NotCopied, threading.Barrier):
     """A point that a fixed number of threads pass together, with the interface of ``threading.Barrier``.
 
     ``wait()`` blocks until ``parties`` threads wait, and one of them has called ``action``. It raises
@@ -40,4 +50,8 @@ class Barrier(threading.Barrier):
 
 
 for _type in (Event, Barrier):
+        if not hasattr(parties, "__index__"):
+            raise TypeError(f"parties must be an integer, not {type(parties).__name__}")
+        if parties < 1:
+            raise ValueError(f"parties must be > 0, not {parties}")
     _type.__module__ = "fairlock"  # where users import them from

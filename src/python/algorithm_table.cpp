@@ -189,7 +189,15 @@ std::string names(const std::vector<Offer>& offers) {
   return text;
 }
 
-const Algorithm* find(const std::vector<Offer>& offers, const char* kind, const char* name, const char* policy) {
+// The message has one line, whatever characters the unknown name contains.
+void raise_unknown(const char* what, const char* given, const std::string& valid) {
+  PyObject* const text = PyUnicode_FromString(given);
+  if (text != nullptr)
+    PyErr_Format(PyExc_ValueError, "unknown %s %.100R; choose one of: %s", what, text, valid.c_str());
+  Py_XDECREF(text);
+}
+
+const Algorithm* find(const std::vector<Offer>& offers, const char* what, const char* name, const char* policy) {
   for (const auto& offer : offers) {
     if (offer.name != name) continue;
     if (offer.refusal != nullptr) {
@@ -202,20 +210,20 @@ const Algorithm* find(const std::vector<Offer>& offers, const char* kind, const 
       if (std::string_view(algorithm->policy) == policy) return algorithm;
       (policies += policies.empty() ? "" : ", ") += algorithm->policy;
     }
-    PyErr_Format(PyExc_ValueError, "unknown waiting policy '%s'; choose one of: %s", policy, policies.c_str());
+    raise_unknown("waiting policy", policy, policies);
     return nullptr;
   }
-  PyErr_Format(PyExc_ValueError, "unknown %s algorithm '%s'; choose one of: %s", kind, name, names(offers).c_str());
+  raise_unknown(what, name, names(offers));
   return nullptr;
 }
 
 }  // namespace
 
 const Algorithm* lock_algorithm(const char* name, const char* policy) {
-  return find(locks_offered(), "lock", name, policy);
+  return find(locks_offered(), "lock algorithm", name, policy);
 }
 const Algorithm* semaphore_algorithm(const char* name, const char* policy) {
-  return find(semaphores_offered(), "semaphore", name, policy);
+  return find(semaphores_offered(), "semaphore algorithm", name, policy);
 }
 
 }  // namespace fairlock::python

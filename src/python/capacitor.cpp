@@ -151,6 +151,11 @@ int init_capacitor(PyObject* object, PyObject* args, PyObject* kwargs) {
   PyObject *inner, *platoon = nullptr, *skip = nullptr;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:Capacitor", const_cast<char**>(names), &inner, &platoon, &skip))
     return -1;
+  if (PyType_Check(inner)) {
+    PyErr_Format(PyExc_TypeError, "inner must be a lock, not the type %.100s: call the type to create a lock",
+                 as<PyTypeObject>(inner)->tp_name);
+    return -1;
+  }
   for (const char* name : {"acquire", "release"}) {
     PyObject* const attribute = PyObject_GetAttrString(inner, name);
     if (attribute == nullptr) {

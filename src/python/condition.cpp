@@ -107,6 +107,7 @@ PyObject* condition_notify(PyObject* object, PyObject* args, PyObject* kwargs) {
   PyObject* given = nullptr;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:notify", const_cast<char**>(names), &given)) return nullptr;
   int overflow = 0;
+  if (given != nullptr && !expect_integer(given, "n")) return nullptr;
   const long long n = given == nullptr ? 1 : PyLong_AsLongLongAndOverflow(given, &overflow);
   if (n == -1 && PyErr_Occurred() != nullptr) return nullptr;
   ConditionObject* const self = condition_of(object);
@@ -190,7 +191,8 @@ int init_condition(PyObject* object, PyObject* args, PyObject* kwargs) {
   if (self->waiters.load(std::memory_order_relaxed) != 0 || self->lock.in_use() ||
       self->initialized.exchange(true, std::memory_order_relaxed)) {
     PyErr_SetString(PyExc_RuntimeError,
-                    "this condition is in use: __init__ cannot be called late, or again; make a new one");
+                    "this condition is in use: __init__() cannot be called again, or after its first use; create a new "
+                    "object");
     return -1;
   }
   return lock == Py_None || self->lock.set(lock, module_state(Py_TYPE(object))) ? 0 : -1;

@@ -47,6 +47,11 @@ bool ConditionLock::set(PyObject* lock, const ModuleState& state) {
   const Kind new_kind = Py_TYPE(lock) == state.rlock  ? Kind::rlock
                         : Py_TYPE(lock) == state.lock ? Kind::lock
                                                       : Kind::foreign;
+  if (PyType_Check(lock)) {
+    PyErr_Format(PyExc_AttributeError, "a condition needs a lock, not the type %.100s: call the type to create a lock",
+                 as<PyTypeObject>(lock)->tp_name);
+    return false;
+  }
   if (new_kind == Kind::foreign && (!has(lock, "acquire") || !has(lock, "release"))) {
     PyErr_Format(PyExc_AttributeError, "a condition needs a lock with acquire() and release(), not %.100s",
                  Py_TYPE(lock)->tp_name);

@@ -106,7 +106,8 @@ bool initialize(Primitive* self, const Algorithm& algorithm, const Knobs& knobs)
   const bool untouched =
       self->contention.load(std::memory_order_relaxed) == nullptr && self->algorithm->permits(self->state) == 1;
   if (!untouched || self->initialized.exchange(true, std::memory_order_relaxed)) {
-    PyErr_Format(PyExc_RuntimeError, "this %s is in use: __init__ cannot be called late, or again; make a new one",
+    PyErr_Format(PyExc_RuntimeError,
+                 "this %s is in use: __init__() cannot be called again, or after its first use; create a new object",
                  Py_TYPE(self)->tp_name);
     return false;
   }
@@ -159,18 +160,31 @@ const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const cha
 
 bool parse_knobs(PyObject* platoon, PyObject* skip, Knobs& knobs) {
   if (platoon != nullptr) {
+    if (!expect_integer(platoon, "platoon")) return false;
     int overflow = 0;
     const long long threads = PyLong_AsLongLongAndOverflow(platoon, &overflow);
     if (threads == -1 && PyErr_Occurred() != nullptr) return false;
-    if (overflow != 0 || threads < 1 || threads > max_platoon) {
-      PyErr_Format(PyExc_ValueError, "platoon must be from 1 to %lld threads, not %R", max_platoon, platoon);
+    if (overflow != 0) {  // without the number, which may have more digits than Python prints
+      PyErr_Format(PyExc_ValueError, "platoon must be from 1 to %lld threads", max_platoon);
+      return false;
+    }
+    if (threads < 1 || threads > max_platoon) {
+      PyErr_Format(PyExc_ValueError, "platoon must be from 1 to %lld threads, not %lld", max_platoon, threads);
       return false;
     }
     knobs.platoon = static_cast<unsigned>(threads);
   }
   if (skip != nullptr) {
+    if (!PyNumber_Check(skip) || PyComplex_Check(skip)) {
+      PyErr_Format(PyExc_TypeError, "skip must be a probability from 0 to 1, not %.100s", Py_TYPE(skip)->tp_name);
+      return false;
+    }
     knobs.skip = PyFloat_AsDouble(skip);
-    if (knobs.skip == -1.0 && PyErr_Occurred() != nullptr) return false;
+    if (knobs.skip == -1.0 && PyErr_Occurred() != nullptr) {
+      if (PyErr_ExceptionMatches(PyExc_OverflowError))
+        PyErr_SetString(PyExc_ValueError, "skip must be a probability from 0 to 1");
+      return false;
+    }
     if (!(knobs.skip >= 0 && knobs.skip <= 1)) {
       PyErr_Format(PyExc_ValueError, "skip must be a probability from 0 to 1, not %R", skip);
       return false;
@@ -207,8 +221,8 @@ PyObject* primitive_statistics(PyObject* object, PyObject*) {
 
 PyObject* refuse_to_pickle(PyObject* self, PyObject*) {
   PyErr_Format(PyExc_TypeError,
-               "cannot pickle '%s' object: it belongs to one process; leave it out in __getstate__ and make a new one "
-               "in __setstate__",
+               "cannot pickle '%s' object: it belongs to one process; leave it out in __getstate__() and "
+               "make a new one in __setstate__()",
                Py_TYPE(self)->tp_name);
   return nullptr;
 }

@@ -32,6 +32,13 @@ T* as(PyObject* object) {
   return reinterpret_cast<T*>(object);
 }
 
+// Whether an argument is an integer. False: an exception is set.
+inline bool expect_integer(PyObject* object, const char* argument) {
+  if (PyIndex_Check(object)) return true;
+  PyErr_Format(PyExc_TypeError, "%s must be an integer, not %.100s", argument, Py_TYPE(object)->tp_name);
+  return false;
+}
+
 // The flags of all types.
 inline constexpr unsigned type_flags =
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE;

@@ -58,12 +58,15 @@ int init_semaphore(PyObject* object, PyObject* args, PyObject* kwargs) {
   static const char* const names[] = {"value", "algorithm", "waiting", nullptr};
   PyObject* given = nullptr;
   Choice choice;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO$O:Semaphore", const_cast<char**>(names), &given,
-                                   &choice.algorithm, &choice.waiting))
+  const char* const format =
+      semaphore_of(object)->kind == Kind::bounded_semaphore ? "|OO$O:BoundedSemaphore" : "|OO$O:Semaphore";
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, const_cast<char**>(names), &given, &choice.algorithm,
+                                   &choice.waiting))
     return -1;
   std::int64_t initial = 1;
   int overflow = 0;
   if (given != nullptr) {
+    if (!expect_integer(given, "value")) return -1;
     initial = PyLong_AsLongLongAndOverflow(given, &overflow);
     if (initial == -1 && PyErr_Occurred() != nullptr) return -1;
   }
@@ -115,6 +118,7 @@ std::uint64_t release_count(SemaphoreObject* self, PyObject* const* args, Py_ssi
     PyErr_SetString(PyExc_TypeError, "release() takes at most one argument: n");
     return 0;
   }
+  if (!expect_integer(args[0], "n")) return 0;
   int overflow = 0;
   const long long n = PyLong_AsLongLongAndOverflow(args[0], &overflow);
   if (n == -1 && PyErr_Occurred() != nullptr) return 0;
@@ -181,8 +185,8 @@ PyObject* release_within_bound(SemaphoreObject* self, std::uint64_t n) {
   Py_END_CRITICAL_SECTION();
 #endif
   if (fits) Py_RETURN_NONE;
-  PyErr_Format(PyExc_ValueError, "Semaphore released too many times: it began with %lld permits",
-               static_cast<long long>(self->initial));
+  PyErr_Format(PyExc_ValueError, "Semaphore released too many times: it began with %lld permit%s",
+               static_cast<long long>(self->initial), self->initial == 1 ? "" : "s");
   return nullptr;
 }
 
