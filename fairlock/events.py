@@ -23,8 +23,10 @@ class _NotCopied:
 class Event(_NotCopied, threading.Event):
     """A flag that threads wait for, with the interface of ``threading.Event``.
 
-    ``set()`` wakes all waiters, in the order in which they came. Any thread may call ``set()`` and ``clear()``. In the
-    child of a fork, the flag is as it was, and no thread waits.
+    ``set()`` wakes all waiters, in order of arrival. Any thread may call ``set()`` and ``clear()``. A signal handler
+    that raises (Ctrl-C) ends a wait of the main thread.
+
+    In the child of a fork, the flag keeps its value, and no thread waits.
     """
 
     _cond: Any
@@ -39,19 +41,22 @@ class Barrier(_NotCopied, threading.Barrier):
 
     ``wait()`` blocks until ``parties`` threads wait, and one of them has called ``action``. It raises
     ``threading.BrokenBarrierError`` if the barrier is broken: by ``abort()``, by an ``action`` that raises, or by a
-    thread whose timeout expires.
+    thread whose timeout expires. A signal handler that raises (Ctrl-C) ends a wait of the main thread, and does not
+    break the barrier.
+
+    If threads wait during a fork, the child needs a new barrier, as with ``threading``.
     """
 
     _cond: Any
 
     def __init__(self, parties: int, action: Callable[[], None] | None = None, timeout: float | None = None) -> None:
+        if not hasattr(parties, "__index__"):
+            raise TypeError(f"parties must be an integer, not {type(parties).__name__}")
+        if parties < 1:
+            raise ValueError(f"parties must be > 0, not {parties}")
         super().__init__(parties, action, timeout)
         self._cond = Condition(Lock())
 
 
 for _type in (Event, Barrier):
-        if not hasattr(parties, "__index__"):
-            raise TypeError(f"parties must be an integer, not {type(parties).__name__}")
-        if parties < 1:
-            raise ValueError(f"parties must be > 0, not {parties}")
     _type.__module__ = "fairlock"  # where users import them from

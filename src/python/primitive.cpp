@@ -13,17 +13,17 @@ ContentionState* contention_of(Primitive* self) {
   ContentionState* contention = self->contention.load(std::memory_order_acquire);
   if (contention != nullptr) [[likely]]
     return contention;
-  ContentionState* const mine = new (std::nothrow) ContentionState;
-  if (mine == nullptr || self->contention.compare_exchange_strong(contention, mine, std::memory_order_acq_rel))
-    return mine;
-  delete mine;
+  ContentionState* const fresh = new (std::nothrow) ContentionState;
+  if (fresh == nullptr || self->contention.compare_exchange_strong(contention, fresh, std::memory_order_acq_rel))
+    return fresh;
+  delete fresh;
   return contention;
 }
 
 namespace {
 
-// Spares every call the traffic of counting references to a shared object. The object then dies only in a garbage
-// collection, so this waits until it is contended.
+// Without reference counts, calls of several threads cause less traffic between processors. But the object then dies
+// only in a garbage collection, so only a contended object gives them up.
 void defer_reference_counts([[maybe_unused]] Primitive* self, [[maybe_unused]] ContentionState& contention) {
 #if defined(Py_GIL_DISABLED) && PY_VERSION_HEX >= 0x030E0000
   auto& deferred = contention.defers_reference_counts;
@@ -44,9 +44,9 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
   }
   defer_reference_counts(self, *contention);
 #ifdef Py_GIL_DISABLED
-  // The thread looks only briefly, because it is still attached, and another thread may be waiting to stop the world.
-  // It looks only while no thread is in line: otherwise a thread that has just given way would be back at once. The
-  // first looks come soon, the later ones rarely.
+  // The thread spins only briefly, because it is still attached, and another thread may be waiting to stop the world.
+  // It spins only while the line is empty: otherwise an owner that has just released the lock for the first waiter
+  // would take it back at once. The pauses between two attempts grow.
   for (unsigned pauses = 8, left = 2500; left > pauses && contention->waiters.load(std::memory_order_relaxed) == 0;) {
     DefaultPlatform::pause(pauses);
     if (algorithm.permits(self->state) > 0 && algorithm.try_acquire(self->state)) return Outcome::acquired;
@@ -59,7 +59,7 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
   const bool acquired = wait_detached(self, *contention, wait);
   if (!wait.attach()) return acquired ? Outcome::acquired : Outcome::timed_out;
   if (acquired) {  // while a handler raised
-    // In this order, or the child of a fork in between would find the permit twice.
+    // In this order: between the two calls, another thread may fork, and its child must not count the permit twice.
     wait.claims_permit(false);
     algorithm.release(self->state, 1);
   }

@@ -24,7 +24,7 @@ inline constexpr bool free_threaded = true;
 inline constexpr bool free_threaded = false;
 #endif
 
-// Whether a method was called without arguments, which must be fast.
+// Whether a method was called without arguments: the common case, which must be fast.
 inline bool no_arguments(Py_ssize_t count, PyObject* names) { return count == 0 && names == nullptr; }
 
 template <class T>
