@@ -44,9 +44,9 @@ def deferred() -> Iterator[tuple[list[int], int, int]]:
         os.set_blocking(write, False)
         if ours():
             pipe_before = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-            for number in (signal.SIGINT, *ENDING):
-                if signal.getsignal(number) is signal.default_int_handler:
-                    before[number] = signal.signal(number, lambda received_number, _: received.append(received_number))
+            for ending in (signal.SIGINT, *ENDING):
+                if signal.getsignal(ending) is signal.default_int_handler:
+                    before[ending] = signal.signal(ending, lambda number, _: received.append(number))
     try:
         yield received, read, write
     finally:

@@ -144,8 +144,8 @@ PyDoc_STRVAR(lock_doc,
              "such as 'capacitor-tts': see Capacitor.\n\n"
              "In the child of a fork, no thread waits. The forking thread still holds the locks that it held. A\n"
              "lock that another thread held stays locked, because its owner is gone.\n\n"
-             "An acquire that does not wait costs less than with threading.Lock: `fairlock bench python` measures\n"
-             "both. A thread that waits releases the GIL.");
+             "An acquire that does not wait costs no more than with threading.Lock: `fairlock bench python`\n"
+             "measures both. A thread that waits releases the GIL.");
 
 #define FAIRLOCK_METHODS(PREFIX)                                                                                     \
   {"acquire", method(&PREFIX##_acquire), METH_FASTCALL | METH_KEYWORDS, PREFIX##_acquire_doc},                       \

@@ -137,8 +137,9 @@ const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const cha
     }
     Py_ssize_t length;
     const char* const name = PyUnicode_AsUTF8AndSize(object, &length);
-    if (name == nullptr || std::strlen(name) == static_cast<std::size_t>(length)) return name;
-    PyErr_Format(PyExc_ValueError, "%s must not contain a null character: %R", argument, object);
+    if (name != nullptr && std::strlen(name) == static_cast<std::size_t>(length)) return name;
+    PyErr_Clear();  // a surrogate
+    PyErr_Format(PyExc_ValueError, "%s must be a name, not %.100R", argument, object);
     return nullptr;
   };
   if (choice.algorithm == nullptr && choice.waiting == nullptr && choice.platoon == nullptr && choice.skip == nullptr)

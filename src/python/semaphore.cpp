@@ -251,8 +251,8 @@ PyDoc_STRVAR(semaphore_doc,
 PyDoc_STRVAR(bounded_doc,
              "BoundedSemaphore(value=1, algorithm='fair-semaphore', *, waiting='spin-then-park')\n--\n\n"
              "A Semaphore that never has more permits than at the start.\n\n"
-             "A release() beyond that raises ValueError: it shows a permit that was released twice. Otherwise it\n"
-             "behaves like a Semaphore.");
+             "A release() beyond that raises ValueError: a permit was released twice. Otherwise it behaves like a\n"
+             "Semaphore.");
 
 PyMethodDef semaphore_methods[] = {
     {"acquire", method(&semaphore_acquire), METH_FASTCALL | METH_KEYWORDS, acquire_doc},

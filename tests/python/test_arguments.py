@@ -175,6 +175,8 @@ def test_errors_say_what_would_be_right() -> None:
         ("not the type fairlock.Lock: call", lambda: fairlock.Capacitor(fairlock.Lock)),
         ("parties must be > 0, not 0", lambda: fairlock.Barrier(0)),
         ("parties must be an integer, not str", lambda: fairlock.Barrier("2")),  # type: ignore[arg-type]
+        (r"algorithm must be a name, not .\\ud800.", lambda: fairlock.Lock("\ud800")),
+        (r"algorithm must be a name, not .fair\\x00.", lambda: fairlock.Lock("fair\0")),
         (r"algorithm .two\\nlines.;", lambda: fairlock.Lock("two\nlines")),
         ("use 'waiters'", lambda: fairlock.Lock().waiting),  # type: ignore[attr-defined]
         ("use 'waiters'", lambda: fairlock.Condition().waiting),  # type: ignore[attr-defined]
