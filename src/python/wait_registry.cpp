@@ -104,8 +104,8 @@ std::vector<CurrentWait> current_waits() {
 }
 
 std::vector<LostWaits> drop_waits_of_vanished_threads() {
-  // No other thread runs, so the guards are not needed. A vanished thread may hold a guard or the mutex. This thread
-  // locks the mutex if it registers now, so the registry starts afresh.
+  // No other thread runs, so this needs no guard. But a vanished thread may have held the mutex, and the calling thread
+  // locks it if it registers now. So the registry starts afresh.
   ThreadWaits* const first = immortal.registry.first;
   new (&immortal.registry) Registry;
   ThreadWaits& own = waits_of_this_thread();
@@ -131,6 +131,7 @@ std::vector<LostWaits> drop_waits_of_vanished_threads() {
   for (const WaitRecord* record = own.innermost; record != nullptr; record = record->outer)
     if (record->waiters != nullptr) record->waiters->fetch_add(1, std::memory_order_relaxed);
   new (&immortal.registry) Registry;
+  new (&own.guard) TasLock<Native<Yield>>{};  // a vanished thread may have held it, in current_waits()
   own.thread = this_thread();
   own.previous = nullptr;
   immortal.registry.link(own);
