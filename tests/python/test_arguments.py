@@ -148,6 +148,9 @@ def test_unknown_algorithms_and_policies(make: Callable[..., object]) -> None:
 
 
 def test_errors_say_what_would_be_right() -> None:
+    lock: Any = fairlock.Lock()
+    lock_type: Any = fairlock.Lock
+    capacitor: Any = fairlock.Capacitor
     for message, call in (
         ("choose one of: .*twa", lambda: fairlock.Lock("tvva")),
         ("cannot leave.* choose one of: .*twa", lambda: fairlock.Lock("mcs")),
@@ -167,21 +170,21 @@ def test_errors_say_what_would_be_right() -> None:
         ("invalid keyword .* BoundedSemaphore", lambda: fairlock.BoundedSemaphore(valu=1)),  # type: ignore[call-arg]
         ("n must be an integer, not float", lambda: fairlock.Semaphore().release(1.5)),  # type: ignore[arg-type]
         ("n must be an integer, not str", lambda: notify(fairlock.Condition(), "1")),
-        ("platoon must be an integer, not str", lambda: fairlock.Capacitor(fairlock.Lock(), "4")),  # type: ignore[arg-type]
-        ("platoon must be from 1 to 1000000", lambda: fairlock.Capacitor(fairlock.Lock(), 10**5000)),
-        ("skip must be .* from 0 to 1, not str", lambda: fairlock.Lock("capacitor-tts", skip="1")),  # type: ignore[arg-type]
-        ("skip must be .* from 0 to 1", lambda: fairlock.Lock("capacitor-tts", skip=10**5000)),
-        ("not the type fairlock.Lock: call", lambda: fairlock.Condition(fairlock.Lock)),
-        ("not the type fairlock.Lock: call", lambda: fairlock.Capacitor(fairlock.Lock)),
+        ("platoon must be an integer, not str", lambda: capacitor(lock, "4")),
+        ("platoon must be from 1 to 1000000", lambda: capacitor(lock, 10**5000)),
+        ("skip must be .* from 0 to 1, not str", lambda: lock_type("capacitor-tts", skip="1")),
+        ("skip must be .* from 0 to 1", lambda: lock_type("capacitor-tts", skip=10**5000)),
+        ("not the type fairlock.Lock: call", lambda: fairlock.Condition(lock_type)),
+        ("not the type fairlock.Lock: call", lambda: capacitor(lock_type)),
         ("parties must be > 0, not 0", lambda: fairlock.Barrier(0)),
         ("parties must be an integer, not str", lambda: fairlock.Barrier("2")),  # type: ignore[arg-type]
         (r"algorithm must be a name, not .\\ud800.", lambda: fairlock.Lock("\ud800")),
         (r"algorithm must be a name, not .fair\\x00.", lambda: fairlock.Lock("fair\0")),
         (r"algorithm .two\\nlines.;", lambda: fairlock.Lock("two\nlines")),
-        ("use 'waiters'", lambda: fairlock.Lock().waiting),  # type: ignore[attr-defined]
+        ("use 'waiters'", lambda: lock.waiting),
         ("use 'waiters'", lambda: fairlock.Condition().waiting),  # type: ignore[attr-defined]
         ("use 'waiters'", lambda: fairlock.Semaphore().waiting),  # type: ignore[attr-defined]
-        ("use 'waiters'", lambda: fairlock.Capacitor(fairlock.Lock()).waiting),  # type: ignore[attr-defined]
+        ("use 'waiters'", lambda: capacitor(lock).waiting),
     ):
         with pytest.raises(Exception, match=message) as caught:
             call()

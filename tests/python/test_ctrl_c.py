@@ -114,10 +114,10 @@ try:
     lock, release = held_by_a_thread(lambda: fairlock.Lock("twa", waiting={waiting!r}))
     sender = start(interrupt)
     try:
-        lock.acquire(timeout=4)
+        lock.acquire(timeout=20)
         raise SystemExit("not interrupted")
     except KeyboardInterrupt:
-        assert lock.statistics().longest < 3, lock.statistics()
+        assert lock.statistics().longest < 15, lock.statistics()
 finally:
     for hog in hogs:
         hog.kill()

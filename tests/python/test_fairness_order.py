@@ -165,9 +165,14 @@ def test_a_waiter_of_the_default_lock_is_not_starved() -> None:
     """The owner releases the lock and takes it back at once, until the waiter gets it."""
     for lock in (fairlock.Lock(), fairlock.Semaphore(1), fairlock.RLock()):
         entered: list[bool] = []
+
+        def wait() -> None:
+            entered.append(lock.acquire(timeout=ENOUGH))  # noqa: B023
+            lock.release()  # noqa: B023
+
         lock.acquire()
         with Crew() as crew:
-            crew.start(lambda: entered.append(lock.acquire(timeout=ENOUGH)) or lock.release())  # type: ignore[func-returns-value]  # noqa: B023
+            crew.start(wait)
             eventually(lambda: lock.waiters == 1)  # noqa: B023
             time.sleep(SOON)
             for _ in range(10_000_000):

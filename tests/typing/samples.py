@@ -98,7 +98,7 @@ def wrong() -> None:
     """Each line is an error. The checkers agree, because they report an ignore that is not needed."""
     fairlock.Lock(waiting=1)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     fairlock.Lock("twa", "park")  # type: ignore[call-arg, misc, unused-ignore]  # pyright: ignore[reportCallIssue]
-    print(fairlock.Lock().waiting)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    fairlock.Lock().waiting = 1  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
     fairlock.Lock().owner = 1  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
     fairlock.Condition(object())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     fairlock.Semaphore("4")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
