@@ -45,12 +45,6 @@ def fairlock() -> Command:
     return call
 
 
-def bench(*arguments: str, cwd: Path) -> processes.Result:
-    """Call the installed `fairlock bench` in a folder and return the finished process."""
-    program = Path(sys.executable).with_name("fairlock")
-    return processes.run([program, "bench", *arguments], cwd=cwd, timeout=300)
-
-
 @pytest.fixture
 def python(tmp_path: Path) -> Python:
     """Run this Python in an empty folder, where the sources do not hide the package. Return the finished process."""

@@ -13,7 +13,7 @@ from typing import Any
 import processes
 import pytest
 import report_data
-from conftest import bench
+from support import bench
 
 import fairlock
 from fairlock_lab.benchmarks import ordinary_programs, plan, results, threaded_programs

@@ -11,7 +11,7 @@ from typing import Any
 import processes
 import pytest
 import report_data
-from conftest import bench
+from support import bench
 
 from fairlock_lab.benchmarks import python_types
 from fairlock_lab.benchmarks.results import Point

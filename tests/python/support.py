@@ -133,6 +133,12 @@ def run_python(code: str, *arguments: str, timeout: float = 300, options: Iterab
     return done.stdout
 
 
+def bench(*arguments: str, cwd: pathlib.Path) -> processes.Result:
+    """Call the installed `fairlock bench` in a folder and return the finished process."""
+    program = pathlib.Path(sys.executable).with_name("fairlock")
+    return processes.run([program, "bench", *arguments], cwd=cwd, timeout=300)
+
+
 def free_threaded() -> bool:
     enabled: Any = getattr(sys, "_is_gil_enabled", lambda: True)
     return not enabled()
