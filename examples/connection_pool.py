@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Share a few database connections among many threads.
 
-python examples/connection_pool.py
+Run it:
+
+    python examples/connection_pool.py
 """
 
 import sqlite3
@@ -14,11 +16,11 @@ from pathlib import Path
 from fairlock import BoundedSemaphore, Lock
 
 THREADS = 8
-ORDERS = 25  # of each thread
+ORDERS = 25  # by each thread
 
 
 class Pool:
-    """Connections to one SQLite database. A thread that finds none free waits in line."""
+    """Connections to one SQLite database. While none is idle, threads wait in line."""
 
     def __init__(self, path: Path, size: int) -> None:
         self.idle = [sqlite3.connect(path, timeout=30, check_same_thread=False) for _ in range(size)]
@@ -38,7 +40,7 @@ class Pool:
                     self.idle.append(connection)
 
 
-def order(pool: Pool, customer: int) -> None:
+def place_orders(pool: Pool, customer: int) -> None:
     for number in range(ORDERS):
         with pool.connection() as connection:
             connection.execute("INSERT INTO orders VALUES (?, ?)", (customer, number))
@@ -50,7 +52,7 @@ if __name__ == "__main__":
         with pool.connection() as connection:
             connection.execute("CREATE TABLE orders (customer INTEGER, number INTEGER)")
         with ThreadPoolExecutor(THREADS) as threads:
-            list(threads.map(order, [pool] * THREADS, range(THREADS)))
+            list(threads.map(place_orders, [pool] * THREADS, range(THREADS)))  # list() raises what a thread raised
         with pool.connection() as connection:
             ((count,),) = connection.execute("SELECT count(*) FROM (SELECT DISTINCT customer, number FROM orders)")
         print(f"{THREADS} threads stored {count} orders over {len(pool.idle)} connections")

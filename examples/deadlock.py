@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find a deadlock: two threads take two locks in opposite orders.
+"""Find a deadlock: two threads acquire two locks in opposite orders.
 
     python examples/deadlock.py
 
-A program that may hang installs a signal handler instead, and then `kill -USR1 PID` prints the same:
+If your program may hang, install a signal handler. Then `kill -USR1 PID` prints this report:
 
     signal.signal(signal.SIGUSR1, lambda *_: fairlock.dump())
 """
@@ -15,18 +15,18 @@ import time
 import fairlock
 
 accounts, journal = fairlock.Lock(), fairlock.Lock()
-both_hold_one = threading.Barrier(2)
+both_hold_a_lock = threading.Barrier(2)
 
 
 def transfer(first: fairlock.Lock, second: fairlock.Lock) -> None:
     with first:
-        both_hold_one.wait()
+        both_hold_a_lock.wait()
         with second:
-            print("this line is never reached")
+            print("never printed")
 
 
 if __name__ == "__main__":
-    # Daemon threads, so that the example ends although they hang.
+    # Daemon threads: the example can end while they hang.
     threading.Thread(target=transfer, args=(accounts, journal), name="payer", daemon=True).start()
     threading.Thread(target=transfer, args=(journal, accounts), name="auditor", daemon=True).start()
     while not fairlock.deadlocks():

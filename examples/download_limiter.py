@@ -3,7 +3,7 @@
 
     python examples/download_limiter.py
 
-The script starts the server, so it runs offline.
+The script starts its own server, so it works offline.
 """
 
 import threading
@@ -22,7 +22,7 @@ downloads = Semaphore(LIMIT)
 
 
 def fetch(url: str) -> int:
-    with downloads, urlopen(url) as page:  # at most LIMIT threads are in here, and no thread starves outside
+    with downloads, urlopen(url) as page:  # at most LIMIT threads at a time, and no thread starves
         return len(page.read())
 
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Eight threads compute under one semaphore, before and after fairlock.install().
+"""Let eight threads compete for one semaphore, before and after fairlock.install().
 
-python examples/starving_thread.py
+Run it:
+
+    python examples/starving_thread.py
 """
 
 import threading
@@ -16,8 +18,8 @@ DATA = bytes(16384)
 
 
 def turns() -> list[int]:
-    """Return how often each thread got the semaphore, in ascending order."""
-    semaphore = threading.Semaphore()  # after install(), this is fairlock's
+    """Return how many times each thread acquired the semaphore, in ascending order."""
+    semaphore = threading.Semaphore()  # after install(), a fairlock.Semaphore
     counts = [0] * THREADS
     start, stop = threading.Barrier(THREADS + 1), threading.Event()
 
@@ -25,7 +27,7 @@ def turns() -> list[int]:
         start.wait()
         while not stop.is_set():
             with semaphore:
-                zlib.crc32(DATA)  # releases the GIL, if there is one
+                zlib.crc32(DATA)  # releases the GIL meanwhile
             counts[number] += 1
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]

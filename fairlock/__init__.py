@@ -10,8 +10,8 @@ namesakes in ``threading``, but no thread starves::
     with lock:
         ...
 
-``Capacitor`` makes any other lock fair. ``install()`` makes ``threading`` itself create these types, and
-``python -m fairlock script.py`` does so for a whole program. ``dump()`` shows which thread waits for which lock.
+``Capacitor`` makes any other lock fair. After ``install()``, ``threading`` creates these types, and
+``python -m fairlock script.py`` runs a program that way. ``dump()`` shows which thread waits for which lock.
 
 ``fairlock run`` gives these locks to programs in any language. ``python -m fairlock --include`` prints the directory of
 the C++ headers.
@@ -74,7 +74,7 @@ else:
         )
 
         _missing = None
-    except ModuleNotFoundError as _error:  # raised on first use: a C++ user who asks for the headers needs no module
+    except ModuleNotFoundError as _error:  # raised on first use: a C++ user who needs only the headers has no module
         _missing = _error
 
     def __getattr__(name):

@@ -13,22 +13,22 @@ from fairlock.cli import main as call_command
 from fairlock.paths import cmake_dir, include_dir
 
 
-def refuse(why: str) -> int:
-    print(f"fairlock: {why}", file=sys.stderr)
+def refuse(message: str) -> int:
+    print(f"fairlock: {message}", file=sys.stderr)
     return 2
 
 
-def run_program(how: Literal["-c", "-m", "file"], what: str, arguments: list[str]) -> int:
+def run_program(kind: Literal["-c", "-m", "file"], program: str, arguments: list[str]) -> int:
     try:
         from fairlock.run.script import run
     except ImportError as error:  # the message says how to get the native module
         return refuse(str(error))
-    run(how, what, arguments)
+    run(kind, program, arguments)
     return 0
 
 
 def main() -> int:
-    # Imports that need the native module come late: a C++ user who asks for a path may not have it.
+    # Imports that need the native module come late: a C++ user who needs only a path may not have it.
     match sys.argv[1:]:
         case ["--version"]:
             print(f"fairlock {__version__}")
@@ -40,10 +40,10 @@ def main() -> int:
                 print(f"fairlock: {error}", file=sys.stderr)
                 return 1
             return 0
-        case ["-c" | "-m" as how, what, *arguments]:
-            return run_program(how, what, arguments)
-        case ["-c" | "-m" as how]:
-            return refuse(f"{how} needs an argument: python -m fairlock {how} {'CODE' if how == '-c' else 'MODULE'}")
+        case ["-c" | "-m" as kind, program, *arguments]:
+            return run_program(kind, program, arguments)
+        case ["-c" | "-m" as kind]:
+            return refuse(f"{kind} needs an argument: python -m fairlock {kind} {'CODE' if kind == '-c' else 'MODULE'}")
         case [word, *arguments] if word not in all_commands() and not word.startswith("-"):
             if not word.endswith(".py") and not Path(word).exists():
                 return refuse(

@@ -21,13 +21,13 @@ COMMANDS = {"run": ("fairlock.run.command", "run any program with other locks; n
 # The commands of the lab, which is a distribution of its own.
 LAB_COMMANDS = {
     "list": "show the catalogue of locks, with their properties",
-    "explain": "show one lock's fields, step by step, as threads contend for it",
+    "explain": "show the fields of a lock, step by step, while threads contend for it",
     "check": "explore locks with the model checker, or find the planted bugs",
-    "bench": "measure locks against what a program would otherwise use",
+    "bench": "measure locks beside those that a program would otherwise use",
     "report": "make a page of the results: figures, a summary, and what changed between two files",
 }
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class Parser(argparse.ArgumentParser):
@@ -40,8 +40,8 @@ class Parser(argparse.ArgumentParser):
 
 def all_commands() -> dict[str, str]:
     """Return every command with its help. The lab's commands are listed even if the lab is not installed."""
-    others = dict.fromkeys(extensions.names(extensions.COMMANDS), "")
-    return {**LAB_COMMANDS, **others, **{name: text for name, (_, text) in COMMANDS.items()}}
+    extra = dict.fromkeys(extensions.names(extensions.COMMANDS), "")
+    return {**LAB_COMMANDS, **extra, **{name: text for name, (_, text) in COMMANDS.items()}}
 
 
 def load(command: str) -> Any:
@@ -62,21 +62,21 @@ def main(argv: list[str] | None = None) -> int:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # for file names that are not text, or not in this encoding
+            stream.reconfigure(errors="backslashreplace")  # file names may contain bytes that the encoding lacks
     parser.add_argument("--version", action="version", version=f"fairlock {__version__}")
     try:
         subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
         words = sys.argv[1:] if argv is None else argv
-        chosen = None
+        module = None
         for name, text in all_commands().items():
             subparser = subparsers.add_parser(name, help=text)
             if name in words[:1]:  # load only the chosen command
-                chosen = load(name)
-                subparser.description = chosen.__doc__
-                chosen.add_arguments(subparser)
+                module = load(name)
+                subparser.description = module.__doc__
+                module.add_arguments(subparser)
         args = parser.parse_args(words)
-        assert chosen is not None  # the parser requires a command
-        status: int = chosen.run(args)
+        assert module is not None  # the parser requires a command
+        status: int = module.run(args)
         if sys.stdout is not None:
             sys.stdout.flush()
     except UsageError as error:
@@ -89,7 +89,7 @@ def main(argv: list[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except OSError as error:
-        if error.errno not in FULL or error.filename is not None:
+        if error.errno not in DISK_FULL or error.filename is not None:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that Python does not write again at exit
         print(f"fairlock: cannot write the output: {error.strerror}", file=sys.stderr)

@@ -34,7 +34,7 @@ class Link(NamedTuple):
 
 
 def contended() -> list[Contention]:
-    """Return the locks, semaphores and conditions of fairlock that threads wait for now."""
+    """Return the locks, semaphores and conditions of fairlock that threads wait for now, the longest wait first."""
     contentions: dict[int, Contention] = {}
     for thread, lock, seconds in sorted(waits(), key=lambda wait: -wait[2]):
         contention = contentions.setdefault(id(lock), Contention(lock, _owner(lock), {}))
@@ -45,16 +45,16 @@ def contended() -> list[Contention]:
 def deadlocks() -> list[list[Link]]:
     """Return the cycles of threads that wait for each other's locks.
 
-    A thread that waits for a lock which it holds is a cycle of one. A cycle is real, but it may still dissolve: a wait
-    may have a timeout, and any thread may release a ``Lock``.
+    A thread that waits for a lock that it holds is a cycle of one. Each cycle is real, but it may still dissolve: a
+    wait may have a timeout, and any thread may release a ``Lock``.
     """
     began = time.monotonic()
     before = _present_waits()
     owners = {thread: _owner(lock) for thread, (lock, _) in before.items()}
     after = _present_waits()
     elapsed = time.monotonic() - began
-    # Observations from different moments could add up to a cycle that never existed. A thread that has been in the same
-    # wait since before the first observation has done nothing in between, so it still owns what it owned then.
+    # Observations from different moments could form a cycle that never existed. But a thread that has been in the same
+    # wait since before the first observation has acquired and released nothing since then.
     stuck = {
         thread: lock
         for thread, (lock, seconds) in after.items()
@@ -79,7 +79,7 @@ def dump(file: TextIO | None = None, *, all_threads: bool = False) -> None:
     Deadlocks and the stacks of these threads follow; with ``all_threads``, the stacks of all other threads too.
     ``file`` is ``sys.stderr`` by default.
 
-    It acquires no lock that it reports. So a signal handler may call it, or one thread while all others hang::
+    It acquires none of the locks that it reports. So it is safe in a signal handler, and while all other threads hang::
 
         signal.signal(signal.SIGUSR1, lambda *_: fairlock.dump())
     """
@@ -95,9 +95,9 @@ def dump(file: TextIO | None = None, *, all_threads: bool = False) -> None:
             lines.append(f"  {names[link.thread]} waits for {_describe(link.lock)}, held by {names[holder.thread]}")
         if any(isinstance(link.lock, Lock) for link in cycle):
             lines.append("  (unless another thread releases one of these Locks)")
-    frames = sys._current_frames()  # a thread that does not wait runs on, so its stack may mix two moments
-    concerned = dict.fromkeys(thread for c in contentions for thread in (c.owner, *c.waiters) if thread is not None)
-    for thread in frames if all_threads else concerned:
+    frames = sys._current_frames()  # the stack of a running thread may mix two moments
+    involved = dict.fromkeys(thread for c in contentions for thread in (c.owner, *c.waiters) if thread is not None)
+    for thread in frames if all_threads else involved:
         if thread in frames:
             lines.append(f"stack of {names[thread]}, most recent call last:")
             lines += [entry.rstrip("\n") for entry in traceback.format_stack(_caller(frames[thread]))]
@@ -109,7 +109,7 @@ for _public in (Contention, contended, deadlocks, dump):
 
 
 def _present_waits() -> dict[int, tuple[object, float]]:
-    """Return what each thread waits for. If a signal handler waits during a wait, its wait counts."""
+    """Return the lock that each thread waits for, and for how long. A wait in a signal handler counts first."""
     present: dict[int, tuple[object, float]] = {}
     for thread, lock, seconds in waits():  # the innermost wait of each thread comes first
         present.setdefault(thread, (lock, seconds))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the lab adds to the product. Entry points find it: the product itself never imports the lab."""
+"""The commands and functions that the lab adds, through entry points. The product never imports the lab."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from fairlock.usage import UsageError
 
-COMMANDS = "fairlock.commands"  # for each name, a module with add_arguments(parser) and run(args)
+COMMANDS = "fairlock.commands"  # modules with add_arguments(parser) and run(args)
 COMPARE_PROGRAM = "fairlock.compare_program"  # the function behind `fairlock run --lock all`, named "compare"
 
 HOW_TO_GET_THE_LAB = "pip install 'fairlock[lab]' (in a clone: make build, then .venv/bin/fairlock)"

@@ -22,10 +22,10 @@ def preload_dir() -> Path:
     return _find("preload", "sleeping/fair.so", "the preloadable locks")
 
 
-def find(package: str, file: str, folder: str, witness: str, what: str) -> Path:
+def find(package: str, file: str, folder: str, marker: str, what: str) -> Path:
     """Return the directory ``folder`` of an installed package, or raise FileNotFoundError.
 
-    The right directory contains the file ``witness``. ``file`` is the ``__file__`` of a module of the package.
+    The right directory contains the file ``marker``. ``file`` is the ``__file__`` of a module of the package.
     """
     here = Path(file).resolve().parent
     places = [here / folder]
@@ -38,14 +38,14 @@ def find(package: str, file: str, folder: str, witness: str, what: str) -> Path:
     except metadata.PackageNotFoundError:
         pass
     for place in places:
-        if (place / witness).is_file():
+        if (place / marker).is_file():
             return place
     raise FileNotFoundError(
-        f"could not find {what} of fairlock: no {witness} in "
+        f"could not find {what} of fairlock: no {marker} in "
         + " or ".join(str(place) for place in places)
         + " (in a clone, `make build` installs it in .venv)"
     )
 
 
-def _find(folder: str, witness: str, what: str) -> Path:
-    return find("fairlock", __file__, folder, witness, what)
+def _find(folder: str, marker: str, what: str) -> Path:
+    return find("fairlock", __file__, folder, marker, what)

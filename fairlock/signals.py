@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals that would terminate this process: it first ends the programs that it has started, and tidies up."""
+"""Signals that terminate this process: before it ends, it stops the programs that it started, and cleans up."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def ours() -> bool:
 
 
 def all_as_ctrl_c() -> None:
-    """Raise KeyboardInterrupt for every terminating signal, so that results are kept and temporary files removed."""
+    """Raise KeyboardInterrupt for every terminating signal, so that the process keeps results and removes files."""
     if ours():
         for number in ENDING:
-            if signal.getsignal(number) is signal.SIG_DFL:  # not a signal that nohup, say, has ignored
+            if signal.getsignal(number) is signal.SIG_DFL:  # not if `nohup`, say, ignores the signal
                 signal.signal(number, signal.default_int_handler)
 
 
@@ -30,12 +30,12 @@ def all_as_ctrl_c() -> None:
 def deferred() -> Iterator[tuple[list[int], int, int]]:
     """Raise KeyboardInterrupt only at the end of the block.
 
-    A signal that comes again, as `timeout` sends it, then does not interrupt the tidying up.
+    A repeated signal, which `timeout` sends, then does not interrupt the cleanup.
 
-    Yield the list of signals that came, and the two ends of a pipe to which each signal writes a byte. Wait for the
-    pipe: a handler runs only between two instructions, so any other wait misses a signal that came just before it.
+    Yield the list of signals so far, and the two ends of a pipe to which each signal writes a byte. Wait for the pipe:
+    a handler runs only between two instructions, so any other wait misses a signal that came just before it.
     """
-    came: list[int] = []
+    received: list[int] = []
     before: dict[int, Any] = {}
     pipe_before = -1
     with held_back():
@@ -44,20 +44,20 @@ def deferred() -> Iterator[tuple[list[int], int, int]]:
         os.set_blocking(write, False)
         if ours():
             pipe_before = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-            for one in (signal.SIGINT, *ENDING):
-                if signal.getsignal(one) is signal.default_int_handler:
-                    before[one] = signal.signal(one, lambda number, frame: came.append(number))
+            for ending in (signal.SIGINT, *ENDING):
+                if signal.getsignal(ending) is signal.default_int_handler:
+                    before[ending] = signal.signal(ending, lambda number, _: received.append(number))
     try:
-        yield came, read, write
+        yield received, read, write
     finally:
         with held_back():
-            for number, was in before.items():
-                signal.signal(number, was)
+            for number, handler in before.items():
+                signal.signal(number, handler)
             if ours():
                 signal.set_wakeup_fd(pipe_before)
             os.close(read)
             os.close(write)
-    if came:
+    if received:
         raise KeyboardInterrupt
 
 

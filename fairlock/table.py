@@ -18,8 +18,8 @@ def render(
     """
     lines = [list(header), *([show(cell) for cell in row] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    names = set(right)
-    to_right = {i for i, name in enumerate(header) if name in names}
+    right_names = set(right)
+    right_columns = {i for i, name in enumerate(header) if name in right_names}
     titles, first = [], 0
     for title, span in groups:
         width = sum(widths[first : first + span]) + 2 * (span - 1)
@@ -29,7 +29,7 @@ def render(
 
     def join(cells: Sequence[str]) -> str:
         padded = (
-            cell.rjust(width) if i in to_right else cell.ljust(width)
+            cell.rjust(width) if i in right_columns else cell.ljust(width)
             for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
         )
         return "  ".join(padded).rstrip()

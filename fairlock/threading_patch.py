@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``install()`` and ``uninstall()``: fairlock's types in place of those of ``threading``, for the whole process."""
+"""``install()`` and ``uninstall()``: replace the types of ``threading`` in the whole process."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ def install() -> None:
 
     ``queue``, ``concurrent.futures``, ``logging`` and ``multiprocessing.pool`` then use them too.
 
-    Call it early. Existing locks keep their type, and so do names that other code imported before, with ``from
-    threading import Lock``. Calling it twice is harmless. A forked process inherits it; a spawned process must call it
-    again.
+    Call it early: existing locks keep their type, and code that ran ``from threading import Lock`` before keeps the
+    old type. A second call does nothing. A forked process inherits the change, and a spawned process must call
+    ``install()``.
     """
     with _guard:
         for name, replacement in _REPLACEMENTS.items():
-            present = getattr(threading, name)
-            if present is not replacement:
-                _originals[name] = present
+            current = getattr(threading, name)
+            if current is not replacement:
+                _originals[name] = current
                 setattr(threading, name, replacement)
 
 
 def uninstall() -> None:
     """Undo :func:`install`. Existing locks keep their type.
 
-    If other code has replaced a name of ``threading`` since, that name stays. Once that code has put fairlock's type
+    A name of ``threading`` that other code has replaced since stays as it is. Once that code has put fairlock's type
     back, another call restores the original.
     """
     with _guard:

@@ -18,7 +18,6 @@ import pytest
 Command = Callable[..., processes.Result]
 Python = Callable[..., processes.Result]
 
-
 TERMINATING = (signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -57,7 +56,7 @@ def python(tmp_path: Path) -> Python:
 
 
 class Shared:
-    """Things that take long to make. One worker makes each; the others wait for it."""
+    """Folders and values that take long to make. One worker makes each, and the others wait for it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -82,7 +81,7 @@ class Shared:
         return folder
 
     def value(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return what `make` returned when it was called once. JSON must be able to express it."""
+        """Return the value that `make` returns, after one call for all workers. It must be JSON."""
         folder = self.folder(name, lambda folder: (folder / "value.json").write_text(json.dumps(make())))
         return json.loads((folder / "value.json").read_text())
 
@@ -90,5 +89,5 @@ class Shared:
 @pytest.fixture(scope="session")
 def shared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Shared:
     own = tmp_path_factory.getbasetemp()
-    is_worker = hasattr(request.config, "workerinput")  # then all workers have folders in one
+    is_worker = hasattr(request.config, "workerinput")  # each worker has a folder in a common one
     return Shared((own.parent if is_worker else own) / "shared")

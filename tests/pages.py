@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of Markdown pages. Each takes a page, and returns a list of what is wrong with it."""
+"""Checks of Markdown pages. Each check takes a page, and returns a list of its mistakes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INDENTED = re.compile(r"(?:^    (?:fairlock|make|python) .*\n)+", re.MULTILINE)
 FOLDERS = "docs|include|src|lab|tests|examples|tools|fairlock|cmake|\\.ci|\\.github"
 NAMED_PATH = re.compile(rf"(?:{FOLDERS})/[\w./-]*")
 NAMED_SOURCE = re.compile(r"[\w-]+\.(?:hpp|cpp|h)")
-OF_READERS = {"program.cpp"}  # files that the pages tell a reader to write
+WRITTEN_BY_READERS = {"program.cpp"}  # files that a page asks its reader to write
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,9 @@ def missing_files(page: Page) -> list[str]:
     sources = {
         path.name for folder in ("include", "src", "lab", "tests", "examples") for path in (ROOT / folder).rglob("*.*")
     }
-    missing += sorted(word for word in words - OF_READERS if NAMED_SOURCE.fullmatch(word) and word not in sources)
+    missing += sorted(
+        word for word in words - WRITTEN_BY_READERS if NAMED_SOURCE.fullmatch(word) and word not in sources
+    )
     includes = re.findall(r"#include <(fairlock/[^>]+)>", page.text)
     return missing + [name for name in includes if not (ROOT / "include" / name).is_file()]
 

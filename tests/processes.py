@@ -120,7 +120,7 @@ def tree(pid: int) -> list[int]:
     before = 0
     while before != len(members):
         before = len(members)
-        members |= {one for one, (_, parent, session) in all_processes if parent in members or session in members}
+        members |= {pid for pid, (_, parent, session) in all_processes if parent in members or session in members}
     return sorted(members)
 
 
@@ -151,7 +151,7 @@ MASKS = {
 
 def _signals(mask: int) -> str:
     numbers = [number for number in range(1, signal.NSIG) if mask >> (number - 1) & 1]
-    known = {int(one): one.name for one in signal.Signals}
+    known = {int(number): number.name for number in signal.Signals}
     return " ".join(known.get(number, str(number)) for number in numbers)
 
 

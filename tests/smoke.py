@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The test of every wheel, in an environment that has nothing else: python tests/smoke.py"""
+"""The test of every wheel, in an environment that contains only the wheel: python tests/smoke.py"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers share what takes long to make: one makes it, and all get it, or the reason why it could not be made."""
+"""Workers share folders and values that take long to make: one worker makes each, and all get it, or its error."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_value_is_computed_once(tmp_path: Path) -> None:
     assert calls == [1]
 
 
-def test_processes_wait_for_the_one_that_makes_it(tmp_path: Path) -> None:
+def test_processes_wait_for_the_process_that_fills_the_folder(tmp_path: Path) -> None:
     def fill(folder: Path) -> None:
         time.sleep(0.1)
         (folder / str(os.getpid())).touch()
@@ -52,7 +52,7 @@ def test_a_failure_is_reported_to_all_and_not_repeated(tmp_path: Path) -> None:
         Shared(tmp_path).folder("thing", lambda _: None)
 
 
-def test_an_interrupted_attempt_is_begun_anew(tmp_path: Path) -> None:
+def test_an_interrupted_attempt_starts_again(tmp_path: Path) -> None:
     def interrupt(folder: Path) -> None:
         (folder / "half").touch()
         raise KeyboardInterrupt

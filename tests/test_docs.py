@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documentation builds without a warning, has an entry for each public name, and what it says is true."""
+"""The documentation builds without a warning, covers each public name, and names only what exists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 ARCHITECTURE = ROOT / "docs" / "explanation" / "architecture.md"
 SOURCES = {".c", ".cpp", ".h", ".hpp", ".md", ".py", ".pyi", ".txt"}
-# The start page leads to all kinds. The pages of the types belong to the reference, as their index says.
+# The start page links to pages of every kind. The pages of the types are reference, as their index says.
 WITHOUT_KIND = [
     ROOT / "docs" / "index.md",
     *(page for page in DOCS if page.parent.name == "api" and page.stem != "index"),
@@ -28,7 +28,7 @@ WITHOUT_KIND = [
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("sphinx", reason="Sphinx is not installed: make test does")
+    pytest.importorskip("sphinx", reason="Sphinx is not installed: `make test` installs it")
     folder = tmp_path_factory.mktemp("site")
     build = [
         "--fail-on-warning",
@@ -73,7 +73,7 @@ def relative(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=relative)
-def test_python_on_the_pages_is_right(page: Path) -> None:
+def test_python_on_the_pages_compiles(page: Path) -> None:
     text = page.read_text()
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         compile(block, str(page), "exec")
@@ -92,7 +92,7 @@ def test_prose_wraps_at_100_characters(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=relative)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_have_targets(page: Path) -> None:
     assert pages.broken_links(pages.read(page)) == []
 
 

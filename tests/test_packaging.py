@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a user installs: the types, headers and `fairlock run`; the lab only on request; headers also without Python."""
+"""A user installs the types, the headers and `fairlock run`, and the lab only on request. Headers need no Python."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_the_example_needs_only_the_installed_headers(tmp_path: Path, source: st
 
 @pytest.fixture(scope="module")
 def wheel(shared: Shared) -> Path:
-    """The wheel of the product, from the clone: the build that `make test` installed, so nothing is compiled again."""
+    """Return the wheel of the product. It reuses the build that `make test` installed, so this compiles nothing."""
     folder = shared.folder("wheel", lambda folder: build_wheels.build(Path(sys.executable), ROOT, folder))
     (archive,) = folder.glob("fairlock-*.whl")
     return archive
@@ -90,7 +90,7 @@ def wheel(shared: Shared) -> Path:
 
 @pytest.fixture(scope="module")
 def product(wheel: Path, shared: Shared) -> Path:
-    """The Python of an environment that has the wheel and nothing else."""
+    """Return the Python of an environment that contains only the wheel."""
 
     def fill(folder: Path) -> None:
         python = Path(sys.executable)
@@ -135,7 +135,7 @@ def test_the_wheel_works_where_there_is_no_compiler(product: Path, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_compiler_on_the_path_of_the_smoke_test_is_found(tmp_path: Path) -> None:
+def test_the_smoke_test_refuses_a_path_with_a_compiler(tmp_path: Path) -> None:
     (tmp_path / "c++").touch(mode=0o755)
     with pytest.raises(build_wheels.WheelError, match="a compiler on the path"):
         build_wheels.smoke_test(tmp_path / "python")
@@ -163,7 +163,7 @@ def test_the_wheel_can_be_made_manylinux_and_is_small(wheel: Path, tmp_path: Pat
     pytest.importorskip("auditwheel", reason="auditwheel is not installed: make test installs it")
     repaired = build_wheels.repair(wheel, tmp_path)
     assert "manylinux" in repaired.name or "musllinux" in repaired.name
-    # auditwheel adds no library: the types need only what every Linux of that age has.
+    # auditwheel adds no library: the types need only libraries that every Linux of that age has.
     assert not [name for name in contents(repaired) if ".libs/" in name]
     build_wheels.check_size(repaired)
 
@@ -235,7 +235,7 @@ def test_a_wheel_from_the_sdist_has_the_same_files(sdist: Path, wheel: Path, tmp
 # --- make wheels ---
 
 
-def test_the_pythons_of_this_machine_are_found() -> None:
+def test_make_wheels_finds_the_pythons_of_this_machine() -> None:
     interpreters = build_wheels.all_interpreters()
     tags = [interpreter.tag for interpreter in interpreters]
     assert len(tags) == len(set(tags))
@@ -245,7 +245,7 @@ def test_the_pythons_of_this_machine_are_found() -> None:
 
 
 @pytest.mark.parametrize("word", ["python2.7", "/no/such/python", "true"])
-def test_make_wheels_refuses_what_is_not_a_supported_python(word: str) -> None:
+def test_make_wheels_refuses_an_unsupported_python(word: str) -> None:
     done = processes.run([sys.executable, ROOT / "tools" / "build_wheels.py", word])
     assert (done.returncode, done.stdout) == (2, "")
     assert word in done.stderr
@@ -253,7 +253,7 @@ def test_make_wheels_refuses_what_is_not_a_supported_python(word: str) -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_a_python_that_is_broken_is_not_a_choice(tmp_path: Path) -> None:
+def test_make_wheels_ignores_a_broken_python(tmp_path: Path) -> None:
     for name, script in (("silent", "exit 0"), ("failing", "exit 1"), ("talking", "echo hello")):
         python = tmp_path / name
         python.write_text(f"#!/bin/sh\n{script}\n")

@@ -104,18 +104,18 @@ WAITS = {
 
 def test_every_test_waits_for_processes_through_this_module() -> None:
     """This does not check code that a test passes to another Python as a string."""
-    found = [
+    direct_calls = [
         f"{file.relative_to(TESTS)}:{node.lineno}: {ast.unparse(node.func)}"
         for file in sorted(TESTS.rglob("*.py"))
         if file.name != "processes.py"
         for node in ast.walk(ast.parse(file.read_text()))
         if isinstance(node, ast.Call) and ast.unparse(node.func) in WAITS
     ]
-    assert found == []
+    assert direct_calls == []
 
 
 def test_programs_that_tests_start_ignore_no_terminating_signal() -> None:
-    code = "import signal; print(*(one.name for one in signal.Signals if signal.getsignal(one) is signal.SIG_IGN))"
+    code = "import signal; print(*(s.name for s in signal.Signals if signal.getsignal(s) is signal.SIG_IGN))"
     ignored = processes.run([sys.executable, "-c", code]).stdout.split()
     assert not {"SIGINT", *(number.name for number in conftest.TERMINATING)} & {*ignored}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types as type checkers see them: the stubs say what the modules do, and typical use passes mypy and pyright."""
+"""Type checkers see the right types: the stubs match the modules, and typical use passes mypy and pyright."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SAMPLES = [str(Path(__file__).resolve().parent / "typing" / name) for name in ("
 
 
 def run(folder: Path, *command: str) -> processes.Result:
-    # From another folder: in the clone, the sources would hide the installed package.
+    # Run it in another folder: in the clone, the sources would hide the installed package.
     return processes.run([sys.executable, "-m", *command], cwd=folder, timeout=300)
 
 
 @pytest.mark.slow
-def test_the_stub_says_what_the_native_types_do(tmp_path: Path) -> None:
+def test_the_stub_matches_the_native_types(tmp_path: Path) -> None:
     allowed = tmp_path / "allowed"
-    # Reading it raises an AttributeError that names `waiters`. For type checkers, there is no such attribute.
+    # At run time, `waiting` raises an AttributeError that names `waiters`. For type checkers, it does not exist.
     allowed.write_text(r"fairlock\._locks\.\w+\.waiting")
     done = run(tmp_path, "mypy.stubtest", "--allowlist", str(allowed), "fairlock._locks", "fairlock.events")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -36,7 +36,7 @@ def test_mypy_accepts_typical_use(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(
-    not importlib.util.find_spec("basedpyright"), reason="basedpyright is not installed: make test does"
+    not importlib.util.find_spec("basedpyright"), reason="basedpyright is not installed: `make test-all` installs it"
 )
 def test_pyright_accepts_typical_use(tmp_path: Path) -> None:
     settings = {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded queue: producers wait while it is full, consumers while it is empty. The longest waiter goes first.
+// A bounded queue: producers wait while it is full, and consumers while it is empty. The longest waiter goes first.
 #include <cstddef>
 #include <deque>
 #include <fairlock/fairlock.hpp>
 #include <iostream>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 template <class T, std::size_t capacity>
@@ -38,7 +39,7 @@ int main() {
   Queue<int, 8> queue;
   std::vector<long> sums(threads);
   {
-    std::vector<std::jthread> crew;
+    std::vector<std::jthread> crew;  // its destructor joins the threads
     for (int t = 0; t < threads; ++t) {
       crew.emplace_back([&] {
         for (int i = 1; i <= items; ++i) queue.put(i);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An extension module that acquires a fairlock lock without calling Python.
+/* An extension module that holds a fairlock lock while it runs without the GIL.
  *
  *   cc -O2 -shared -fPIC $(python3-config --includes) -I$(python3 -m fairlock --include) account.c -o account.so
  *
  *   >>> import account, fairlock
  *   >>> lock = fairlock.Lock()
- *   >>> account.deposit(lock, 1000000)     other Python threads run meanwhile, and may hold the same lock
+ *   >>> account.deposit(lock, 1000000)     other Python threads run meanwhile, and may use the same lock
  *   >>> account.balance(lock)
  *   1000000
  */
@@ -14,14 +14,13 @@
 #include <fairlock/python.h>
 
 static const fairlock_api* fairlock;
-static long total; /* the lock protects it */
+static long total; /* protected by the lock */
 
-static PyObject* deposit(PyObject* module, PyObject* args) {
+static PyObject* deposit(PyObject* Py_UNUSED(module), PyObject* args) {
   PyObject* lock;
   long coins;
-  (void)module;
   if (!PyArg_ParseTuple(args, "Ol:deposit", &lock, &coins)) return NULL;
-  if (!fairlock->check(lock)) return PyErr_SetString(PyExc_TypeError, "expected a lock of fairlock"), NULL;
+  if (!fairlock->check(lock)) return PyErr_Format(PyExc_TypeError, "expected a fairlock lock");
   PyThreadState* const state = PyEval_SaveThread(); /* the caller's reference keeps the lock alive */
   for (long i = 0; i < coins; ++i) {
     fairlock->acquire_detached(lock, -1);
@@ -32,8 +31,7 @@ static PyObject* deposit(PyObject* module, PyObject* args) {
   Py_RETURN_NONE;
 }
 
-static PyObject* balance(PyObject* module, PyObject* lock) {
-  (void)module;
+static PyObject* balance(PyObject* Py_UNUSED(module), PyObject* lock) {
   if (fairlock->acquire(lock, -1) < 0) return NULL; /* Ctrl-C, or the object is not a lock */
   const long result = total;
   if (fairlock->release(lock) < 0) return NULL;
@@ -41,12 +39,12 @@ static PyObject* balance(PyObject* module, PyObject* lock) {
 }
 
 static PyMethodDef functions[] = {
-    {"deposit", deposit, METH_VARARGS, "deposit(lock, coins): add that many coins, one by one, under the lock."},
+    {"deposit", deposit, METH_VARARGS, "deposit(lock, coins): add coins one by one, each under the lock."},
     {"balance", balance, METH_O, "balance(lock): return the number of coins."},
     {NULL, NULL, 0, NULL},
 };
 
-static int execute(PyObject* module) { return (void)module, (fairlock = fairlock_import()) == NULL ? -1 : 0; }
+static int execute(PyObject* Py_UNUSED(module)) { return (fairlock = fairlock_import()) == NULL ? -1 : 0; }
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, (void*)execute},

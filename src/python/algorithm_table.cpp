@@ -21,8 +21,8 @@ const M& in(const void* memory) {
   return *static_cast<const M*>(memory);
 }
 
-// The form of a catalogue entry that Python offers: a capacitor whose knobs are set at run time, a fair line with
-// Python's own patience, any other entry as it is.
+// The type behind a catalogue entry in Python. The knobs of a capacitor are set at run time, and a fair line has
+// Python's quota and patience. Any other entry is unchanged.
 template <class L>
 struct Adjustable {
   using type = L;
@@ -112,7 +112,7 @@ constexpr Algorithm fair_semaphore = from_semaphore<FairCounter>("fair-semaphore
 
 namespace {
 
-// A name of the catalogue.
+// An entry of the catalogue.
 struct Offer {
   std::string_view name;
   const char* refusal;                       // why Python does not offer it, or null
@@ -121,10 +121,10 @@ struct Offer {
 
 template <class E>
 constexpr const char* refusal() {
-  if (!E::abandonable) return "its waiters cannot leave the line, so there would be no timeouts and no Ctrl-C";
+  if (!E::abandonable) return "its waiters cannot leave the line, so timeouts and Ctrl-C would not work";
   if (!E::properties.thread_oblivious) return "only the thread that acquired it may release it";
-  if (!E::try_lock) return "it has no try_acquire, so there would be no acquire(blocking=False)";
-  if (!E::trivial) return "it has nodes of its own, which no thread would free";
+  if (!E::try_lock) return "it has no try_acquire(), so acquire(blocking=False) would not work";
+  if (!E::trivial) return "it allocates nodes, which no thread would free";
   return nullptr;
 }
 
@@ -133,14 +133,14 @@ const Algorithm* algorithm_of() {
   if constexpr (requires { typename E::Lock; }) {
     if (std::is_same_v<W, DefaultPolicy> && E::name == fair_lock.name) return &fair_lock;
     using Offered = Adjustable<typename E::Lock>;
-    static constexpr Algorithm it = from_lock<Mutex<timed_form<typename Offered::type>, false>>(
+    static constexpr Algorithm algorithm = from_lock<Mutex<timed_form<typename Offered::type>, false>>(
         E::name.data(), W::name, default_skip<typename E::Lock>);
-    return &it;
+    return &algorithm;
   } else {
     if (std::is_same_v<W, DefaultPolicy> && E::name == fair_semaphore.name) return &fair_semaphore;
-    static constexpr Algorithm it =
+    static constexpr Algorithm algorithm =
         from_semaphore<typename Adjustable<typename E::Semaphore>::type>(E::name.data(), W::name);
-    return &it;
+    return &algorithm;
   }
 }
 
@@ -189,7 +189,15 @@ std::string names(const std::vector<Offer>& offers) {
   return text;
 }
 
-const Algorithm* find(const std::vector<Offer>& offers, const char* kind, const char* name, const char* policy) {
+// The message has one line, whatever characters the unknown name contains.
+void raise_unknown(const char* what, const char* given, const std::string& valid) {
+  PyObject* const text = PyUnicode_FromString(given);
+  if (text != nullptr)
+    PyErr_Format(PyExc_ValueError, "unknown %s %.100R; choose one of: %s", what, text, valid.c_str());
+  Py_XDECREF(text);
+}
+
+const Algorithm* find(const std::vector<Offer>& offers, const char* what, const char* name, const char* policy) {
   for (const auto& offer : offers) {
     if (offer.name != name) continue;
     if (offer.refusal != nullptr) {
@@ -202,20 +210,20 @@ const Algorithm* find(const std::vector<Offer>& offers, const char* kind, const 
       if (std::string_view(algorithm->policy) == policy) return algorithm;
       (policies += policies.empty() ? "" : ", ") += algorithm->policy;
     }
-    PyErr_Format(PyExc_ValueError, "unknown waiting policy '%s'; choose one of: %s", policy, policies.c_str());
+    raise_unknown("waiting policy", policy, policies);
     return nullptr;
   }
-  PyErr_Format(PyExc_ValueError, "unknown %s algorithm '%s'; choose one of: %s", kind, name, names(offers).c_str());
+  raise_unknown(what, name, names(offers));
   return nullptr;
 }
 
 }  // namespace
 
 const Algorithm* lock_algorithm(const char* name, const char* policy) {
-  return find(locks_offered(), "lock", name, policy);
+  return find(locks_offered(), "lock algorithm", name, policy);
 }
 const Algorithm* semaphore_algorithm(const char* name, const char* policy) {
-  return find(semaphores_offered(), "semaphore", name, policy);
+  return find(semaphores_offered(), "semaphore algorithm", name, policy);
 }
 
 }  // namespace fairlock::python

@@ -30,7 +30,7 @@ bool expect_known(PyObject* object) {
   return false;
 }
 
-// An RLock whose owner acquires it once more.
+// Whether the calling thread owns an RLock, which it then holds once more.
 bool reenter(Primitive* self) {
   if (self->kind != Kind::rlock) return false;
   auto* const lock = static_cast<LockObject*>(self);
@@ -39,7 +39,7 @@ bool reenter(Primitive* self) {
   return true;
 }
 
-void own(Primitive* self) {
+void set_owner(Primitive* self) {
   if (self->kind != Kind::lock && self->kind != Kind::rlock) return;
   auto* const lock = static_cast<LockObject*>(self);
   lock->owner.store(this_thread(), std::memory_order_relaxed);
@@ -54,7 +54,7 @@ int acquire(PyObject* object, std::int64_t timeout) {
     const auto outcome = wait_for(self, deadline_in_nanoseconds(timeout));
     if (outcome != Outcome::acquired) return static_cast<int>(outcome);
   }
-  own(self);
+  set_owner(self);
   return 1;
 }
 
@@ -62,7 +62,7 @@ int acquire_detached(PyObject* object, std::int64_t timeout) {
   auto* const self = as<Primitive>(object);
   if (reenter(self)) return 1;
   if (self->algorithm->try_acquire(self->state)) {
-    own(self);
+    set_owner(self);
     return 1;
   }
   if (timeout == 0) return 0;
@@ -73,7 +73,7 @@ int acquire_detached(PyObject* object, std::int64_t timeout) {
   const bool acquired =
       contention == nullptr ? self->algorithm->acquire(self->state, wait) : wait_detached(self, *contention, wait);
   if (!acquired) return 0;
-  own(self);
+  set_owner(self);
   return 1;
 }
 

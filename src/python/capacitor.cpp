@@ -36,7 +36,7 @@ void depart(CapacitorObject* self) {
   if (self->departures.depart(self->platoon)) self->algorithm->release(self->state, self->platoon);
 }
 
-// In the child of a fork: members of a platoon that vanished in the fork never depart.
+// In the child of a fork: the members of a platoon whose threads vanished never depart.
 void repair_after_fork(CapacitorObject* self) {
   auto generation = self->generation.load(std::memory_order_relaxed);
   if (generation == fork_generation()) [[likely]]
@@ -151,6 +151,11 @@ int init_capacitor(PyObject* object, PyObject* args, PyObject* kwargs) {
   PyObject *inner, *platoon = nullptr, *skip = nullptr;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:Capacitor", const_cast<char**>(names), &inner, &platoon, &skip))
     return -1;
+  if (PyType_Check(inner)) {
+    PyErr_Format(PyExc_TypeError, "inner must be a lock, not the type %.100s: call the type to create a lock",
+                 as<PyTypeObject>(inner)->tp_name);
+    return -1;
+  }
   for (const char* name : {"acquire", "release"}) {
     PyObject* const attribute = PyObject_GetAttrString(inner, name);
     if (attribute == nullptr) {
@@ -184,7 +189,7 @@ int capacitor_clear(PyObject* object) {
 
 void capacitor_dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
-  Py_TRASHCAN_BEGIN(object, capacitor_dealloc)  // the inner lock may itself be a capacitor, and so on, to any depth
+  Py_TRASHCAN_BEGIN(object, capacitor_dealloc)  // capacitors may be nested to any depth
       Py_CLEAR(capacitor_of(object)->inner);
   primitive_dealloc(object);
   Py_TRASHCAN_END
@@ -195,14 +200,14 @@ PyDoc_STRVAR(acquire_doc,
              "Join a platoon, then acquire the inner lock. Return True, or False if the timeout expires first.\n\n"
              "timeout is in seconds; -1 waits without a limit, and 0 tries once, like blocking=False. It covers\n"
              "both waits: the inner lock is called as inner.acquire(True, rest). A signal handler that raises\n"
-             "(Ctrl-C) ends the wait for the platoon; what it does to the inner acquire is up to that lock.");
+             "(Ctrl-C) ends the wait for the platoon. Whether it ends the inner acquire depends on that lock.");
 PyDoc_STRVAR(release_doc,
              "release($self, /)\n--\n\n"
              "Release the inner lock, and leave the platoon.\n\n"
-             "Raises whatever inner.release() raises; the thread then stays in the platoon.");
+             "If inner.release() raises, the exception propagates and the thread stays in the platoon.");
 PyDoc_STRVAR(capacitor_doc,
              "Capacitor(inner, platoon=10, skip=0.0)\n--\n\n"
-             "Makes any lock fair by admitting threads to it in platoons.\n\n"
+             "A wrapper that makes any lock fair: it admits threads in platoons.\n\n"
              "inner is an object with acquire() and release(), such as a threading.Lock. At most platoon - 1\n"
              "threads that arrive later enter before a waiter. skip is a probability: that share of the arrivals\n"
              "goes straight to the inner lock, which is cheaper, but fair only in the long run.\n\n"

@@ -16,12 +16,13 @@ namespace fairlock::python {
 
 namespace {
 
-// Without a GIL, a notifier goes on at once and often waits next. Then it pays to look for longer than it takes to fall
-// asleep and wake up. With a GIL, the notifier cannot go on while the waiter looks.
-struct LongerLooks : SpinThenPark {
+// Without a GIL, threads that notify each other in turn run at the same time, so a notification often comes soon. Then
+// it pays to spin for longer than it takes to fall asleep and wake up. With a GIL, the notifier cannot run while the
+// waiter spins.
+struct LongerSpin : SpinThenPark {
   static constexpr unsigned long_spin = free_threaded ? 450 : 0;
 };
-using Line = WaiterLine<CountingNative<LongerLooks>>;
+using Line = WaiterLine<CountingNative<LongerSpin>>;
 
 struct ConditionObject {
   PyObject ob_base;
@@ -36,7 +37,7 @@ ConditionObject* condition_of(PyObject* object) { return as<ConditionObject>(obj
 
 // --- waiting ---
 
-// The thread holds the lock again afterwards, unless a foreign lock refuses.
+// Afterwards the thread holds the lock again, unless the acquire of a foreign lock raises.
 Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
   ConditionLock::Held held;
   bool notified, raised;
@@ -57,7 +58,7 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
     raised |= PyErr_Occurred() != nullptr;
   }
   if (self->lock.restore(held) && !raised) return notified ? Outcome::acquired : Outcome::timed_out;
-  if (notified) self->line.notify(1);  // the notification passes to the next waiter
+  if (notified) self->line.notify(1);  // pass the notification to the next waiter
   return Outcome::error;
 }
 
@@ -106,6 +107,7 @@ PyObject* condition_notify(PyObject* object, PyObject* args, PyObject* kwargs) {
   static const char* const names[] = {"n", nullptr};
   PyObject* given = nullptr;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:notify", const_cast<char**>(names), &given)) return nullptr;
+  if (given != nullptr && !expect_integer(given, "n")) return nullptr;
   int overflow = 0;
   const long long n = given == nullptr ? 1 : PyLong_AsLongLongAndOverflow(given, &overflow);
   if (n == -1 && PyErr_Occurred() != nullptr) return nullptr;
@@ -122,7 +124,7 @@ PyObject* condition_notify_all(PyObject* object, PyObject*) {
   Py_RETURN_NONE;
 }
 
-PyObject* condition_notify_all_old(PyObject* object, PyObject*) {
+PyObject* condition_notify_all_deprecated(PyObject* object, PyObject*) {
   if (PyErr_WarnEx(PyExc_DeprecationWarning, "notifyAll() is deprecated, use notify_all() instead", 1) < 0)
     return nullptr;
   return condition_notify_all(object, nullptr);
@@ -190,7 +192,8 @@ int init_condition(PyObject* object, PyObject* args, PyObject* kwargs) {
   if (self->waiters.load(std::memory_order_relaxed) != 0 || self->lock.in_use() ||
       self->initialized.exchange(true, std::memory_order_relaxed)) {
     PyErr_SetString(PyExc_RuntimeError,
-                    "this condition is in use: __init__ cannot be called late, or again; make a new one");
+                    "this condition is in use: __init__() cannot be called again, or after its first use; create a new "
+                    "object");
     return -1;
   }
   return lock == Py_None || self->lock.set(lock, module_state(Py_TYPE(object))) ? 0 : -1;
@@ -199,7 +202,7 @@ int init_condition(PyObject* object, PyObject* args, PyObject* kwargs) {
 void condition_dealloc(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
   PyObject_GC_UnTrack(object);
-  Py_TRASHCAN_BEGIN(object, condition_dealloc)  // the lock may itself be a condition, and so on, to any depth
+  Py_TRASHCAN_BEGIN(object, condition_dealloc)  // conditions may be nested to any depth
       if (condition_of(object)->weak_references != nullptr) PyObject_ClearWeakRefs(object);
   Py_CLEAR(condition_of(object)->lock.object);
   type->tp_free(object);
@@ -226,8 +229,8 @@ PyDoc_STRVAR(wait_doc,
              "limit. It limits only the wait for the notification: when wait() returns or raises, the thread\n"
              "holds the lock, as often as before if it is an RLock. That includes a signal handler that raises\n"
              "(Ctrl-C) in the main thread.\n\n"
-             "Another thread may run between the notification and the return, so check the condition again, or\n"
-             "use wait_for(). Raises RuntimeError if the lock is not held.");
+             "Another thread may acquire the lock between the notification and the return. So check the condition\n"
+             "again, or use wait_for(). Raises RuntimeError if the lock is not held.");
 PyDoc_STRVAR(wait_for_doc,
              "wait_for($self, /, predicate, timeout=None)\n--\n\n"
              "Wait until predicate() is true, and return its last value.\n\n"
@@ -244,9 +247,9 @@ PyDoc_STRVAR(condition_doc,
              "Condition(lock=None)\n--\n\n"
              "A condition variable, with the interface of threading.Condition.\n\n"
              "Notifications go to the longest waiter first. lock is a Lock or an RLock, of fairlock or of\n"
-             "threading, or any object with acquire() and release(); None makes a new RLock. Another object\n"
-             "raises AttributeError.\n\n"
-             "In the child of a fork, no thread waits.");
+             "threading, or any object with acquire() and release(). None creates an RLock. Another object raises\n"
+             "AttributeError.\n\n"
+             "In the child of a fork, no thread waits for a notification.");
 
 PyMethodDef condition_methods[] = {
     {"acquire", method(&condition_acquire), METH_VARARGS | METH_KEYWORDS,
@@ -260,7 +263,8 @@ PyMethodDef condition_methods[] = {
     {"wait_for", method(&condition_wait_for), METH_VARARGS | METH_KEYWORDS, wait_for_doc},
     {"notify", method(&condition_notify), METH_VARARGS | METH_KEYWORDS, notify_doc},
     {"notify_all", &condition_notify_all, METH_NOARGS, notify_all_doc},
-    {"notifyAll", &condition_notify_all_old, METH_NOARGS, "notifyAll($self, /)\n--\n\nDeprecated: use notify_all()."},
+    {"notifyAll", &condition_notify_all_deprecated, METH_NOARGS,
+     "notifyAll($self, /)\n--\n\nDeprecated: use notify_all()."},
     {"_is_owned", &condition_is_owned, METH_NOARGS, nullptr},
     {"_release_save", &condition_release_save, METH_NOARGS, nullptr},
     {"_acquire_restore", &condition_acquire_restore, METH_O, nullptr},

@@ -26,7 +26,7 @@ bool not_owned(const char* what) {
   return false;
 }
 
-// Keeps the present exception aside while other Python code runs.
+// Sets the current exception aside while other Python code runs.
 class SavedException {
  public:
   SavedException() { PyErr_Fetch(&type_, &value_, &trace_); }
@@ -47,6 +47,11 @@ bool ConditionLock::set(PyObject* lock, const ModuleState& state) {
   const Kind new_kind = Py_TYPE(lock) == state.rlock  ? Kind::rlock
                         : Py_TYPE(lock) == state.lock ? Kind::lock
                                                       : Kind::foreign;
+  if (PyType_Check(lock)) {
+    PyErr_Format(PyExc_AttributeError, "a condition needs a lock, not the type %.100s: call the type to create a lock",
+                 as<PyTypeObject>(lock)->tp_name);
+    return false;
+  }
   if (new_kind == Kind::foreign && (!has(lock, "acquire") || !has(lock, "release"))) {
     PyErr_Format(PyExc_AttributeError, "a condition needs a lock with acquire() and release(), not %.100s",
                  Py_TYPE(lock)->tp_name);
@@ -63,8 +68,8 @@ void ConditionLock::clear() {
 }
 
 int ConditionLock::is_owned() const {
-  if (kind == Kind::lock) return is_held(ours());
-  if (kind == Kind::rlock) return owned_by_me(ours());
+  if (kind == Kind::lock) return is_held(own_lock());
+  if (kind == Kind::rlock) return owned_by_me(own_lock());
   if (has(object, "_is_owned")) return truth(call("_is_owned"));
   const int free = truth(PyObject_CallMethod(object, "acquire", "O", Py_False));
   if (free <= 0) return free < 0 ? -1 : 1;
@@ -84,12 +89,12 @@ bool ConditionLock::release_for_wait(Held& held) const {
     held.saved = release_save();
     return held.saved != nullptr;
   }
-  LockObject* const lock = ours();
+  LockObject* const lock = own_lock();
   if ((held.contention = contention_of(lock)) == nullptr) {
     PyErr_NoMemory();
     return false;
   }
-  // Another thread may have released the lock since the caller checked.
+  // Another thread may have released the lock since the caller checked the owner.
   if (kind == Kind::rlock ? !owned_by_me(lock) : disown(lock) == 0) return not_owned("wait");
   if (kind == Kind::rlock) {
     held.count = std::exchange(lock->count, 0);
@@ -101,22 +106,22 @@ bool ConditionLock::release_for_wait(Held& held) const {
 
 void ConditionLock::take_attached() const {
   // The wait cannot fail: release_for_wait() has allocated its memory.
-  if (kind != Kind::foreign && !try_take(ours())) wait_unconditionally(ours());
+  if (kind != Kind::foreign && !try_take(own_lock())) wait_unconditionally(own_lock());
 }
 
 void ConditionLock::take_detached(const Held& held, InterruptibleWait& wait) const {
   if (kind == Kind::foreign) return;
   wait.make_unconditional();
-  bool taken = try_take(ours());
+  bool taken = try_take(own_lock());
   // The notifier still holds the lock, and is about to release it.
   for (int i = 0; !taken && i < 20; ++i) {
     DefaultPlatform::pause(16);
-    taken = ours()->algorithm->permits(ours()->state) > 0 && try_take(ours());
+    taken = own_lock()->algorithm->permits(own_lock()->state) > 0 && try_take(own_lock());
   }
   if (taken) return;
   // A second record: the thread still belongs to the condition, and now waits for the lock.
   const WaitRecord record(object, &held.contention->waiters, wait.interpreter(), Handlers::out_of_line);
-  wait_detached(ours(), *held.contention, wait);
+  wait_detached(own_lock(), *held.contention, wait);
 }
 
 void ConditionLock::repair() const {
@@ -125,8 +130,8 @@ void ConditionLock::repair() const {
 
 bool ConditionLock::restore(Held& held) const {
   if (kind != Kind::foreign) {
-    ours()->owner.store(this_thread(), std::memory_order_relaxed);
-    ours()->count = held.count;
+    own_lock()->owner.store(this_thread(), std::memory_order_relaxed);
+    own_lock()->count = held.count;
     return true;
   }
   const SavedException exception;

@@ -14,18 +14,20 @@ struct ConditionLock {
   PyObject* object;
   Kind kind;
 
-  bool set(PyObject* lock, const ModuleState& state);  // false: this is no lock, and an exception is set
+  bool set(PyObject* lock, const ModuleState& state);  // false: it is not a lock, and an exception is set
   void clear();                                        // to None, not null: finalizers may still call methods
 
   // In the child of a fork. A waiter that vanished may have taken the lock again.
   void repair() const;
 
-  // A lock of fairlock that is held, or that a thread has waited for.
+  // Whether it is a lock of fairlock that is held, or that a thread has waited for.
   bool in_use() const {
-    return kind != Kind::foreign && (is_held(ours()) || ours()->contention.load(std::memory_order_relaxed) != nullptr);
+    return kind != Kind::foreign &&
+           (is_held(own_lock()) || own_lock()->contention.load(std::memory_order_relaxed) != nullptr);
   }
 
-  // 1, 0, or -1 and an exception. Like threading, it asks a lock that knows no owner whether any thread holds it.
+  // 1, 0, or -1 and an exception. If the lock does not know its owner, the answer is whether any thread holds it, as in
+  // threading.
   int is_owned() const;
   bool expect_owned(const char* what) const;  // false: an exception is set
 
@@ -37,10 +39,10 @@ struct ConditionLock {
     PyObject* saved = nullptr;              // by a foreign lock
   };
   bool release_for_wait(Held& held) const;  // false: an exception is set
-  // Both take a lock of fairlock, and leave a foreign lock to restore(). A handler that raises does not end them.
+  // Both acquire a lock of fairlock, even if a signal handler raises. restore() acquires a foreign lock.
   void take_detached(const Held& held, InterruptibleWait& wait) const;
   void take_attached() const;
-  // False: a foreign lock refused, and an exception is set. An exception that was set before stays.
+  // False: the acquire of a foreign lock raised, and that exception is set. Otherwise an earlier exception stays set.
   bool restore(Held& held) const;
 
   // --- the lock's methods ---
@@ -53,7 +55,7 @@ struct ConditionLock {
   PyObject* call(const char* name) const { return PyObject_CallMethod(object, name, nullptr); }
 
  private:
-  LockObject* ours() const { return as<LockObject>(object); }
+  LockObject* own_lock() const { return as<LockObject>(object); }
 };
 
 }  // namespace fairlock::python

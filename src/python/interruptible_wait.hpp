@@ -17,7 +17,7 @@ namespace fairlock::python {
 // The Until of the algorithms and its observer (until.hpp): the wait ends at a deadline, or when a signal handler
 // raises. The thread is detached from the interpreter between detach() and attach(), except while a handler runs.
 //
-// A signal ends a sleep of the main thread with EINTR. But a signal that arrives between the last look and the sleep
+// A signal ends a sleep of the main thread with EINTR. But a signal that arrives between the last check and the sleep
 // does not, and neither does a signal that another thread receives. So the main thread sleeps in slices, and checks
 // between two slices whether a handler is due. This check is one load: the thread stays detached, and keeps its place
 // in line. Other threads sleep undisturbed.
@@ -29,7 +29,7 @@ class InterruptibleWait : public WaitObserver {
         handlers_(handlers),
         handles_signals_(runs_signal_handlers()) {}
 
-  // For a detached thread, which Python may not know at all. The wait ignores signals. `waiters` may be null.
+  // For a detached thread, which may have no Python thread state. The wait ignores signals. `waiters` may be null.
   InterruptibleWait(PyObject* object, std::atomic<std::uint32_t>* waiters, std::uint64_t deadline)
       : record_(object, waiters, nullptr, Handlers::in_line),
         handlers_(Handlers::in_line),
@@ -44,8 +44,8 @@ class InterruptibleWait : public WaitObserver {
     state_ = PyEval_SaveThread();
   }
 
-  // True: a handler raised, and the exception is set. Not a destructor: up to 3.13, a thread that attaches while the
-  // interpreter is finalizing ends here, by unwinding, and a destructor must not do that.
+  // True: a handler raised, and the exception is set. This is not a destructor: up to 3.13, if a thread attaches while
+  // the interpreter finalizes, Python ends the thread by unwinding its stack, and a destructor must not unwind.
   bool attach() {
     PyEval_RestoreThread(state_);
     return raised_;
@@ -70,7 +70,7 @@ class InterruptibleWait : public WaitObserver {
     return raised_ && !unconditional_;
   }
 
-  // Runs the handlers if the thread stepped out of line for them. True: the wait goes on.
+  // Runs the handlers if the thread left the line for them. True: the thread waits again.
   bool goes_on() const {
     if (!signalled_) return false;
     handle_signals();
@@ -103,9 +103,9 @@ class InterruptibleWait : public WaitObserver {
 
   bool handler_is_due() const { return handles_signals_ && !ignore_flag_ && signals_pending(state_); }
 
-  // A policy that never sleeps sees no EINTR. Its thread looks for signals in line, whatever it waits for: stepping out
-  // for every look would cost the thread its place. It looks by the clock, because on a busy machine the time between
-  // two looks at the lock may be a whole time slice.
+  // Under a policy that never sleeps, there is no EINTR. The thread checks for signals without leaving the line, even
+  // for a lock: leaving at every check would cost the thread its place. The clock decides when to check, because on a
+  // busy machine two looks at the lock may be a whole time slice apart.
   bool time_to_look() const {
     if (!handles_signals_ || sleeps_ || (++looks_ & 0x3F) != 0) return false;
     const auto now = steady_now();

@@ -31,8 +31,8 @@ inline bool take_unconditionally(LockObject* self) {
   return true;
 }
 
-// Returns the former owner, or 0 if there was none. When two threads release at once, exactly one of them is wrong, and
-// only that one must get an error.
+// Returns the former owner, or 0 if there was none. If two threads release the lock at once, exactly one of them must
+// get an error.
 inline unsigned long disown(LockObject* self) {
 #ifdef Py_GIL_DISABLED
   return self->owner.exchange(0, std::memory_order_relaxed);

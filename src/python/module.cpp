@@ -42,11 +42,11 @@ PyMethodDef functions[] = {
 
 PyStructSequence_Field statistics_fields[] = {
     {"contended", "acquisitions that had to wait"},
-    {"woken", "contended acquisitions that slept until it was their turn"},
+    {"woken", "contended acquisitions that slept until their turn came"},
     {"parks", "the number of times that a thread fell asleep"},
     {"abandoned", "acquisitions that gave up, at a timeout or a signal"},
-    {"waited", "seconds that the contended acquisitions waited in total"},
-    {"longest", "seconds of the longest wait, whether it succeeded or not"},
+    {"waited", "the total wait of the contended acquisitions, in seconds"},
+    {"longest", "the longest wait, in seconds, whether it succeeded or not"},
     {nullptr, nullptr},
 };
 PyStructSequence_Desc statistics_description{
@@ -70,7 +70,7 @@ bool add_object(PyObject* module, const char* name, PyObject* object) {
   return added;
 }
 
-// On a system without fork, it does nothing.
+// On a system without fork, this does nothing.
 bool register_at_fork(PyObject* module) {
   PyObject* const os = PyImport_ImportModule("os");
   if (os == nullptr) return false;

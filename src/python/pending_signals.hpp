@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two questions about signals that the public C API does not answer: whether the calling thread runs Python's signal
-// handlers, and whether a signal has arrived whose handler has not run yet.
+// Two questions about signals that the public C API does not answer: does the calling thread run Python's signal
+// handlers, and has a signal arrived whose handler has not run yet?
 //
-// PyErr_CheckSignals() needs an attached thread state and runs the handlers at once. A thread that waits in line must
-// know beforehand: it runs the handlers out of line, and should not leave the line for nothing.
+// PyErr_CheckSignals() needs an attached thread state and runs the handlers at once. A waiter must know beforehand: it
+// leaves the line to run the handlers, and should not leave it for nothing.
 #pragma once
 
 #include "python.hpp"

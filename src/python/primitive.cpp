@@ -13,17 +13,17 @@ ContentionState* contention_of(Primitive* self) {
   ContentionState* contention = self->contention.load(std::memory_order_acquire);
   if (contention != nullptr) [[likely]]
     return contention;
-  ContentionState* const mine = new (std::nothrow) ContentionState;
-  if (mine == nullptr || self->contention.compare_exchange_strong(contention, mine, std::memory_order_acq_rel))
-    return mine;
-  delete mine;
+  ContentionState* const fresh = new (std::nothrow) ContentionState;
+  if (fresh == nullptr || self->contention.compare_exchange_strong(contention, fresh, std::memory_order_acq_rel))
+    return fresh;
+  delete fresh;
   return contention;
 }
 
 namespace {
 
-// Spares every call the traffic of counting references to a shared object. The object then dies only in a garbage
-// collection, so this waits until it is contended.
+// Without reference counts, calls of several threads cause less traffic between processors. But the object then dies
+// only in a garbage collection, so only a contended object gives them up.
 void defer_reference_counts([[maybe_unused]] Primitive* self, [[maybe_unused]] ContentionState& contention) {
 #if defined(Py_GIL_DISABLED) && PY_VERSION_HEX >= 0x030E0000
   auto& deferred = contention.defers_reference_counts;
@@ -44,9 +44,9 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
   }
   defer_reference_counts(self, *contention);
 #ifdef Py_GIL_DISABLED
-  // The thread looks only briefly, because it is still attached, and another thread may be waiting to stop the world.
-  // It looks only while no thread is in line: otherwise a thread that has just given way would be back at once. The
-  // first looks come soon, the later ones rarely.
+  // The thread spins only briefly, because it is still attached, and another thread may be waiting to stop the world.
+  // It spins only while the line is empty: otherwise an owner that has just released the lock for the first waiter
+  // would take it back at once. The pauses between two attempts grow.
   for (unsigned pauses = 8, left = 2500; left > pauses && contention->waiters.load(std::memory_order_relaxed) == 0;) {
     DefaultPlatform::pause(pauses);
     if (algorithm.permits(self->state) > 0 && algorithm.try_acquire(self->state)) return Outcome::acquired;
@@ -59,7 +59,7 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
   const bool acquired = wait_detached(self, *contention, wait);
   if (!wait.attach()) return acquired ? Outcome::acquired : Outcome::timed_out;
   if (acquired) {  // while a handler raised
-    // In this order, or the child of a fork in between would find the permit twice.
+    // In this order: between the two calls, another thread may fork, and its child must not count the permit twice.
     wait.claims_permit(false);
     algorithm.release(self->state, 1);
   }
@@ -106,7 +106,8 @@ bool initialize(Primitive* self, const Algorithm& algorithm, const Knobs& knobs)
   const bool untouched =
       self->contention.load(std::memory_order_relaxed) == nullptr && self->algorithm->permits(self->state) == 1;
   if (!untouched || self->initialized.exchange(true, std::memory_order_relaxed)) {
-    PyErr_Format(PyExc_RuntimeError, "this %s is in use: __init__ cannot be called late, or again; make a new one",
+    PyErr_Format(PyExc_RuntimeError,
+                 "this %s is in use: __init__() cannot be called again, or after its first use; create a new object",
                  Py_TYPE(self)->tp_name);
     return false;
   }
@@ -136,8 +137,9 @@ const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const cha
     }
     Py_ssize_t length;
     const char* const name = PyUnicode_AsUTF8AndSize(object, &length);
-    if (name == nullptr || std::strlen(name) == static_cast<std::size_t>(length)) return name;
-    PyErr_Format(PyExc_ValueError, "%s must not contain a null character: %R", argument, object);
+    if (name != nullptr && std::strlen(name) == static_cast<std::size_t>(length)) return name;
+    PyErr_Clear();  // a surrogate
+    PyErr_Format(PyExc_ValueError, "%s must be a name, not %.100R", argument, object);
     return nullptr;
   };
   if (choice.algorithm == nullptr && choice.waiting == nullptr && choice.platoon == nullptr && choice.skip == nullptr)
@@ -159,18 +161,31 @@ const Algorithm* choose(const Choice& choice, const Algorithm* (*find)(const cha
 
 bool parse_knobs(PyObject* platoon, PyObject* skip, Knobs& knobs) {
   if (platoon != nullptr) {
+    if (!expect_integer(platoon, "platoon")) return false;
     int overflow = 0;
     const long long threads = PyLong_AsLongLongAndOverflow(platoon, &overflow);
     if (threads == -1 && PyErr_Occurred() != nullptr) return false;
-    if (overflow != 0 || threads < 1 || threads > max_platoon) {
-      PyErr_Format(PyExc_ValueError, "platoon must be from 1 to %lld threads, not %R", max_platoon, platoon);
+    if (overflow != 0) {  // without the number, which may have more digits than Python prints
+      PyErr_Format(PyExc_ValueError, "platoon must be from 1 to %lld threads", max_platoon);
+      return false;
+    }
+    if (threads < 1 || threads > max_platoon) {
+      PyErr_Format(PyExc_ValueError, "platoon must be from 1 to %lld threads, not %lld", max_platoon, threads);
       return false;
     }
     knobs.platoon = static_cast<unsigned>(threads);
   }
   if (skip != nullptr) {
+    if (!PyNumber_Check(skip) || PyComplex_Check(skip)) {
+      PyErr_Format(PyExc_TypeError, "skip must be a probability from 0 to 1, not %.100s", Py_TYPE(skip)->tp_name);
+      return false;
+    }
     knobs.skip = PyFloat_AsDouble(skip);
-    if (knobs.skip == -1.0 && PyErr_Occurred() != nullptr) return false;
+    if (knobs.skip == -1.0 && PyErr_Occurred() != nullptr) {
+      if (PyErr_ExceptionMatches(PyExc_OverflowError))
+        PyErr_SetString(PyExc_ValueError, "skip must be a probability from 0 to 1");
+      return false;
+    }
     if (!(knobs.skip >= 0 && knobs.skip <= 1)) {
       PyErr_Format(PyExc_ValueError, "skip must be a probability from 0 to 1, not %R", skip);
       return false;
@@ -207,8 +222,8 @@ PyObject* primitive_statistics(PyObject* object, PyObject*) {
 
 PyObject* refuse_to_pickle(PyObject* self, PyObject*) {
   PyErr_Format(PyExc_TypeError,
-               "cannot pickle '%s' object: it belongs to one process; leave it out in __getstate__ and make a new one "
-               "in __setstate__",
+               "cannot pickle '%s' object: it belongs to one process; leave it out in __getstate__() and "
+               "make a new one in __setstate__()",
                Py_TYPE(self)->tp_name);
   return nullptr;
 }

@@ -6,7 +6,7 @@
 //   algorithm    the algorithm and its policy                                  the constructor, __init__
 //   state        the memory of the algorithm: `room`, or a block of its own    the constructor, __init__
 //                if `room` is too small or not aligned enough
-//   contention   what only a contended object needs; null before that          the first thread that waits
+//   contention   the state that only a contended object needs, or null         the first thread that waits
 //   initialized  __init__ was called. A second call is refused, and so is a    __init__
 //                first call when the object is already in use
 //   kind         the type of the object, which may also be a subclass of it    the constructor
@@ -59,7 +59,7 @@ ContentionState* contention_of(Primitive* self);
 
 // --- construction ---
 
-// For tp_new, which ignores the arguments: a subclass may have others.
+// For tp_new, which ignores the arguments: those of a subclass may differ.
 PyObject* create(PyTypeObject* type, Kind kind, const Algorithm& algorithm, const Knobs& knobs);
 // For tp_init. False: an exception is set.
 bool initialize(Primitive* self, const Algorithm& algorithm, const Knobs& knobs);
@@ -92,11 +92,12 @@ PyObject* refuse_waiting(PyObject* self, void*);  // the old name of `waiters`
 inline constexpr const char* statistics_doc =
     "statistics($self, /)\n--\n\n"
     "Return the counts and times of the contended acquisitions so far, as a Statistics.\n\n"
-    "An acquisition that need not wait is not counted.";
+    "Acquisitions that do not wait are not counted.";
 inline constexpr const char* enter_doc = "__enter__($self, /)\n--\n\nCall acquire(), without a timeout.";
 inline constexpr const char* exit_doc = "__exit__($self, /, *exc_info)\n--\n\nCall release().";
 inline constexpr const char* algorithm_doc = "The name of the algorithm.";
 inline constexpr const char* policy_doc = "The name of the waiting policy: the argument `waiting` of the constructor.";
-inline constexpr const char* waiting_doc = "Not an attribute: raises AttributeError. The count is called waiters.";
+inline constexpr const char* waiting_doc =
+    "The old name of waiters. Raises AttributeError, because waiting is now the policy.";
 
 }  // namespace fairlock::python

@@ -24,12 +24,19 @@ inline constexpr bool free_threaded = true;
 inline constexpr bool free_threaded = false;
 #endif
 
-// Whether a method was called without arguments, which must be fast.
+// Whether a method was called without arguments: the common case, which must be fast.
 inline bool no_arguments(Py_ssize_t count, PyObject* names) { return count == 0 && names == nullptr; }
 
 template <class T>
 T* as(PyObject* object) {
   return reinterpret_cast<T*>(object);
+}
+
+// Whether an argument is an integer. False: an exception is set.
+inline bool expect_integer(PyObject* object, const char* argument) {
+  if (PyIndex_Check(object)) return true;
+  PyErr_Format(PyExc_TypeError, "%s must be an integer, not %.100s", argument, Py_TYPE(object)->tp_name);
+  return false;
 }
 
 // The flags of all types.

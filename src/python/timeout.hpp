@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timeouts of Python's callers, and the deadlines that they mean.
+// Converts the timeouts that callers pass into deadlines.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace fairlock::python {
 // threading.TIMEOUT_MAX, in seconds: the longest time that 63 bits of nanoseconds hold.
 inline constexpr double timeout_max = 9223372036.0;
 
-// A deadline of the steady clock, in nanoseconds; 0 means: try once, and do not wait. Nothing: an exception is set.
+// A deadline of the steady clock, in nanoseconds. 0: try once, and do not wait. No value: an exception is set.
 using DeadlineOrError = std::optional<std::uint64_t>;
 
 // `seconds` from now. A negative number is a deadline that has passed.

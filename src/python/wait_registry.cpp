@@ -67,18 +67,18 @@ ThreadWaits& waits_of_this_thread() {
 
 }  // namespace
 
-WaitRecord::WaitRecord(PyObject* waited_for, std::atomic<std::uint32_t>* count, PyInterpreterState* whose,
+WaitRecord::WaitRecord(PyObject* awaited, std::atomic<std::uint32_t>* count, PyInterpreterState* of_object,
                        Handlers where)
-    : object(waited_for),
+    : object(awaited),
       waiters(count),
-      interpreter(whose),
+      interpreter(of_object),
       since(steady_now()),
       outer(waits_of_this_thread().innermost),
       handlers(where) {
-  ThreadWaits& mine = waits_of_this_thread();
+  ThreadWaits& waits = waits_of_this_thread();
   {
-    const Guard held(mine.guard);
-    mine.innermost = this;
+    const Guard held(waits.guard);
+    waits.innermost = this;
   }
   // After the link: current_waits() lists every thread that is counted.
   if (waiters != nullptr) waiters->fetch_add(1, std::memory_order_release);
@@ -86,9 +86,9 @@ WaitRecord::WaitRecord(PyObject* waited_for, std::atomic<std::uint32_t>* count, 
 
 WaitRecord::~WaitRecord() {
   if (waiters != nullptr) waiters->fetch_sub(1, std::memory_order_relaxed);
-  ThreadWaits& mine = waits_of_this_thread();
-  const Guard held(mine.guard);
-  mine.innermost = outer;
+  ThreadWaits& waits = waits_of_this_thread();
+  const Guard held(waits.guard);
+  waits.innermost = outer;
 }
 
 std::vector<CurrentWait> current_waits() {
@@ -104,14 +104,14 @@ std::vector<CurrentWait> current_waits() {
 }
 
 std::vector<LostWaits> drop_waits_of_vanished_threads() {
-  // No other thread runs, so the guards are not needed. A vanished thread may hold one of them, or the mutex, which is
-  // therefore made anew before this thread perhaps registers.
+  // No other thread runs, so this needs no guard. But a vanished thread may have held the mutex, and the calling thread
+  // locks it if it registers now. So the registry starts afresh.
   ThreadWaits* const first = immortal.registry.first;
   new (&immortal.registry) Registry;
-  ThreadWaits& mine = waits_of_this_thread();
+  ThreadWaits& own = waits_of_this_thread();
   std::vector<LostWaits> lost;
   const auto caller_in_line = [&](const PyObject* object) {
-    for (const WaitRecord* record = mine.innermost; record != nullptr; record = record->outer)
+    for (const WaitRecord* record = own.innermost; record != nullptr; record = record->outer)
       if (record->object == object && record->handlers == Handlers::in_line) return true;
     return false;
   };
@@ -119,21 +119,22 @@ std::vector<LostWaits> drop_waits_of_vanished_threads() {
     ThreadWaits* const next = each->next;
     for (const WaitRecord* record = each->innermost; record != nullptr; record = record->outer) {
       if (record->waiters != nullptr) record->waiters->store(0, std::memory_order_relaxed);
-      if (each == &mine) continue;
-      const auto same = [&](const LostWaits& one) { return one.object == record->object; };
+      if (each == &own) continue;
+      const auto same = [&](const LostWaits& waits) { return waits.object == record->object; };
       auto entry = std::find_if(lost.begin(), lost.end(), same);
       if (entry == lost.end()) entry = lost.insert(entry, {record->object, 0, caller_in_line(record->object)});
       entry->permits_claimed += record->claims_permit.load(std::memory_order_relaxed);
     }
-    if (each != &mine) delete each;
+    if (each != &own) delete each;
     each = next;
   }
-  for (const WaitRecord* record = mine.innermost; record != nullptr; record = record->outer)
+  for (const WaitRecord* record = own.innermost; record != nullptr; record = record->outer)
     if (record->waiters != nullptr) record->waiters->fetch_add(1, std::memory_order_relaxed);
   new (&immortal.registry) Registry;
-  mine.thread = this_thread();
-  mine.previous = nullptr;
-  immortal.registry.link(mine);
+  new (&own.guard) TasLock<Native<Yield>>{};  // a vanished thread may have held it, in current_waits()
+  own.thread = this_thread();
+  own.previous = nullptr;
+  immortal.registry.link(own);
   return lost;
 }
 

@@ -11,7 +11,7 @@
 //                         the objects that those threads waited for (fork.cpp)
 //
 // A thread has several records when a signal handler waits during a wait, or when a condition takes its lock again. An
-// acquisition that need not wait makes none.
+// acquisition that does not wait makes none.
 //
 // Each thread links its records into a list of its own, so threads that begin to wait do not contend with each other.
 // A thread registers its list once, at its first wait. The lists are on the heap, and the stacks of vanished threads
@@ -27,8 +27,8 @@
 namespace fairlock::python {
 
 // Where a waiting thread runs Python's signal handlers. In a condition it stays in line, because a notifier must find
-// it there. For a lock it steps out of line and comes back: the handler itself may take the lock, or wait for a thread
-// that takes it.
+// it there. For a lock it leaves the line and comes back: the handler may acquire the lock, or wait for a thread that
+// acquires it.
 enum class Handlers { in_line, out_of_line };
 
 // Lasts until the thread is attached to the interpreter again. Until then, a lock or a permit that the thread was

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every example runs, and what it prints is true."""
+"""Every example is short, runs, and prints what it promises."""
 
 from __future__ import annotations
 

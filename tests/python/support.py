@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the types share: what is offered, threads that cannot hang a test, and other interpreters."""
+"""What the tests of the types share: the algorithms, threads that cannot hang a test, and other Python processes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import fairlock
 
 
 def offered(make: Callable[[str], object]) -> list[str]:
-    """The names that a constructor accepts, as its own error message gives them."""
+    """Return the names that a constructor accepts, as its own error message lists them."""
     try:
         make("no such algorithm")
     except ValueError as error:
         return str(error).partition("choose one of: ")[2].split(", ")
-    raise AssertionError("an unknown algorithm was accepted")
+    raise AssertionError("the constructor accepted an unknown algorithm")
 
 
 LOCKS = offered(lambda name: fairlock.Lock(name))
@@ -32,37 +32,41 @@ STRICT_LOCKS = ["ticket", "twa", "hapax", "hapax-vw"]
 STRICT_SEMAPHORES = ["ticket-semaphore", "twa-semaphore", "twa-semaphore-futex", "twa-semaphore-chain"]
 POLICIES = ["spin-then-park", "park", "yield", "monitor", "spin"]
 
-ENOUGH = 30.0  # seconds after which something hangs
-SOON = 0.01  # seconds: enough for threads to get under way, where a test does not depend on it
+ENOUGH = 30.0  # seconds: a wait that takes longer hangs
+SOON = 0.01  # seconds: usually enough for threads to start. No test relies on it
 
 
-def eventually(condition: Callable[[], object], what: str = "what was waited for") -> None:
-    """Looks until it holds."""
+def eventually(condition: Callable[[], object]) -> None:
+    """Wait until the condition holds, or fail."""
     end = time.monotonic() + ENOUGH
     while not condition():
-        assert time.monotonic() < end, f"{what} did not come"
+        assert time.monotonic() < end, f"the condition does not hold after {ENOUGH:g} s"
         time.sleep(0.0005)
 
 
 def settle(thread: threading.Thread) -> None:
-    """Until the thread, which is counted as waiting, stands in line: a step later, which takes long on a busy machine.
+    """Wait until a thread that is counted as a waiter is in line, too.
 
-    Then it sleeps, or it looks, which uses up more of the processor's time than the step does. Or its wait is over.
+    It enters the line just after it is counted, but a busy machine may delay this. A thread that sleeps is in line. So
+    is a thread that spins, once it has used more processor time than it needs to enter. Or its wait is over.
     """
     task = pathlib.Path(f"/proc/self/task/{thread.native_id}")
 
-    def used() -> int:
+    def processor_time() -> int:
         return int((task / "schedstat").read_text().split()[0])  # nanoseconds
 
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        before = used()
+        before = processor_time()
         eventually(
-            lambda: (task / "stat").read_text().rpartition(")")[2].split()[0] == "S" or used() > before + 2_000_000
+            lambda: (
+                (task / "stat").read_text().rpartition(")")[2].split()[0] == "S"
+                or processor_time() > before + 2_000_000
+            )
         )
 
 
 class Crew:
-    """Threads. Leaving the ``with`` joins them, and raises what they raised."""
+    """Threads. At the end of the ``with`` block, it joins them and raises the first exception that a thread raised."""
 
     def __init__(self) -> None:
         self.threads: list[threading.Thread] = []
@@ -98,7 +102,7 @@ class Crew:
 
 
 def together(count: int, function: Callable[[int], object]) -> None:
-    """Calls it in so many threads at once."""
+    """Call the function in `count` threads at once, with the number of the thread."""
     barrier = threading.Barrier(count)
 
     def run(number: int) -> None:
@@ -111,7 +115,7 @@ def together(count: int, function: Callable[[int], object]) -> None:
 
 
 def outcome(function: Callable[[], object]) -> object:
-    """What it returns, or the type of what it raises."""
+    """Return the function's result, or the type of the exception that it raises."""
     try:
         return function()
     except Exception as error:
@@ -119,18 +123,18 @@ def outcome(function: Callable[[], object]) -> object:
 
 
 def run_python(code: str, *arguments: str, timeout: float = 300, options: Iterable[str] = ()) -> str:
-    """Runs it in a Python of its own, which must end well and complain of nothing; gives what it printed.
+    """Run the code in a new Python process. It must succeed and write nothing to stderr. Return its output.
 
-    The time is for a busy machine: forty algorithms whose threads all spin take a minute beside four others.
+    The default timeout is for a busy machine: a test of forty algorithms whose threads all spin takes a minute there.
     """
     command = [sys.executable, "-X", "faulthandler", *options, "-c", code, *arguments]
-    ended = processes.run(command, timeout=timeout, cwd=tempfile.gettempdir())
-    assert (ended.returncode, ended.stderr) == (0, ""), f"status {ended.returncode}\n{ended.stdout}\n{ended.stderr}"
-    return ended.stdout
+    done = processes.run(command, timeout=timeout, cwd=tempfile.gettempdir())
+    assert (done.returncode, done.stderr) == (0, ""), f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
 
 
 def bench(*arguments: str, cwd: pathlib.Path) -> processes.Result:
-    """Calls the installed `fairlock bench`."""
+    """Call the installed `fairlock bench` in a folder and return the finished process."""
     program = pathlib.Path(sys.executable).with_name("fairlock")
     return processes.run([program, "bench", *arguments], cwd=cwd, timeout=300)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrong arguments raise what ``threading`` raises, and say what would be right."""
+"""Wrong arguments raise the same exceptions as in ``threading``, with a message that says what would be right."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ WRONG_TYPES: list[Any] = ["1", b"1", 1j, [], {}, ..., int, len]
 
 
 def both(call: Callable[[Any], object]) -> tuple[object, object]:
+    """Return the outcomes of a call with `threading`, and with `fairlock`."""
     return outcome(lambda: call(threading)), outcome(lambda: call(fairlock))
 
 
@@ -39,51 +40,51 @@ def notify(condition: Any, *arguments: Any) -> object:
 @pytest.mark.parametrize("timeout", [*NUMBERS, *WRONG_TYPES, None], ids=repr)
 @pytest.mark.parametrize("kind", ["Lock", "RLock"])
 def test_timeout_of_a_lock(kind: str, timeout: Any, blocking: bool) -> None:
-    theirs, ours = both(lambda module: getattr(module, kind)().acquire(blocking, timeout))
-    assert ours == theirs
+    expected, actual = both(lambda module: getattr(module, kind)().acquire(blocking, timeout))
+    assert actual == expected
 
 
 @pytest.mark.parametrize("timeout", [number for number in NUMBERS if number == number] + WRONG_TYPES, ids=repr)
-def test_timeout_of_waits(timeout: Any) -> None:
-    for theirs, ours in (
+def test_timeout_of_other_waits(timeout: Any) -> None:
+    for expected, actual in (
         both(lambda module: module.Semaphore(0).acquire(timeout=timeout)) if timeout not in (0, 1) else (1, 1),
         both(lambda module: wait(module.Condition(), timeout)) if timeout != 1 else (1, 1),
         both(lambda module: module.Event().wait(timeout)) if timeout != 1 else (1, 1),
     ):
-        assert ours == theirs
+        assert actual == expected
 
 
-def test_not_a_number_never_waits() -> None:
-    assert outcome(lambda: fairlock.Semaphore(0).acquire(timeout=NAN)) is ValueError  # threading's goes on for ever
+def test_nan_is_refused_and_does_not_wait() -> None:
+    assert outcome(lambda: fairlock.Semaphore(0).acquire(timeout=NAN)) is ValueError  # threading waits forever
     assert outcome(lambda: wait(fairlock.Condition(), NAN)) is ValueError
 
 
 @pytest.mark.parametrize("n", [2**70, 2**63, 0, -1, -(2**70), True], ids=repr)
 def test_notify(n: int) -> None:
-    theirs, ours = both(lambda module: notify(module.Condition(), n))
-    assert ours == theirs
+    expected, actual = both(lambda module: notify(module.Condition(), n))
+    assert actual == expected
 
 
 @pytest.mark.parametrize("value", [-1, -(2**200), "1", None, [], 1j], ids=repr)
 @pytest.mark.parametrize("kind", ["Semaphore", "BoundedSemaphore"])
 def test_value_of_a_semaphore(kind: str, value: Any) -> None:
-    theirs, ours = both(lambda module: getattr(module, kind)(value))
-    assert ours == theirs
+    expected, actual = both(lambda module: getattr(module, kind)(value))
+    assert actual == expected
 
 
 @pytest.mark.parametrize("n", [0, -1, -(2**70), "1", None, []], ids=repr)
 @pytest.mark.parametrize("kind", ["Semaphore", "BoundedSemaphore"])
 def test_release_of_a_semaphore(kind: str, n: Any) -> None:
-    theirs, ours = both(lambda module: getattr(module, kind)().release(n))
-    assert ours == theirs
+    expected, actual = both(lambda module: getattr(module, kind)().release(n))
+    assert actual == expected
     semaphore = getattr(fairlock, kind)(0)
-    assert outcome(lambda: semaphore.release(n)) == theirs
+    assert outcome(lambda: semaphore.release(n)) == expected
     assert semaphore._value == 0
 
 
 @pytest.mark.parametrize("algorithm", SEMAPHORES)
 def test_too_many_permits(algorithm: str) -> None:
-    """threading's integers have no end; ours say where theirs is, and stay whole."""
+    """In threading, the value has no limit. Here the error names the limit, and the semaphore stays usable."""
     for number in (2**63, 2**64, 2**70, 2**200):
         with pytest.raises(OverflowError, match="at most"):
             fairlock.Semaphore(number, algorithm)
@@ -115,8 +116,8 @@ MISUSES: list[tuple[str, Callable[[Any], object]]] = [
     ("an unknown keyword of an rlock", lambda module: module.RLock().acquire(time=1)),
     ("an unknown keyword of a semaphore", lambda module: module.Semaphore().acquire(time=1)),
     ("three arguments of a semaphore", lambda module: module.Semaphore().acquire(True, 1, 1)),
-    ("a timeout that is not waited for", lambda module: module.Semaphore().acquire(False, 1)),
-    ("a timeout that a lock does not wait for", lambda module: module.Lock().acquire(False, 1)),
+    ("a timeout of a semaphore without blocking", lambda module: module.Semaphore().acquire(False, 1)),
+    ("a timeout of a lock without blocking", lambda module: module.Lock().acquire(False, 1)),
     ("release with an argument", lambda module: module.Lock().release(1)),
     ("two counts", lambda module: module.Semaphore().release(1, 2)),
     ("a count twice", lambda module: module.Semaphore().release(1, n=2)),
@@ -128,15 +129,15 @@ MISUSES: list[tuple[str, Callable[[Any], object]]] = [
 ]
 
 
-@pytest.mark.parametrize("call", [call for _, call in MISUSES], ids=[what for what, _ in MISUSES])
+@pytest.mark.parametrize("call", [call for _, call in MISUSES], ids=[name for name, _ in MISUSES])
 def test_misuse_raises_what_threading_raises(call: Callable[[Any], object]) -> None:
-    theirs, ours = both(call)
-    assert ours == theirs
+    expected, actual = both(call)
+    assert actual == expected
 
 
 @pytest.mark.parametrize("make", [fairlock.Lock, fairlock.RLock, lambda *a, **k: fairlock.Semaphore(1, *a, **k)])
-def test_choice(make: Callable[..., object]) -> None:
-    for name in ("", "no such", "Fair", "fair\0", "ticket\0x", "x" * 100_000, "\ud800", "%s%n"):
+def test_unknown_algorithms_and_policies(make: Callable[..., object]) -> None:
+    for name in ("", "no such", "Fair", "fair\0", "ticket\0x", "x" * 100_000, "\ud800", "%s%n", "two\nlines"):
         assert issubclass(outcome(lambda: make(name)), ValueError)  # type: ignore[arg-type]  # noqa: B023
         assert issubclass(outcome(lambda: make(waiting=name)), ValueError)  # type: ignore[arg-type]  # noqa: B023
     for wrong in (1, b"fair", [], object()):
@@ -146,11 +147,14 @@ def test_choice(make: Callable[..., object]) -> None:
             make(waiting=wrong)
 
 
-def test_errors_name_the_remedy() -> None:
-    for words, call in (
+def test_errors_say_what_would_be_right() -> None:
+    lock: Any = fairlock.Lock()
+    lock_type: Any = fairlock.Lock
+    capacitor: Any = fairlock.Capacitor
+    for message, call in (
         ("choose one of: .*twa", lambda: fairlock.Lock("tvva")),
         ("cannot leave.* choose one of: .*twa", lambda: fairlock.Lock("mcs")),
-        ("nodes of its own.* choose one of: .*twa", lambda: fairlock.Lock("clh")),
+        ("allocates nodes.* choose one of: .*twa", lambda: fairlock.Lock("clh")),
         ("choose one of: .*twa-semaphore", lambda: fairlock.Semaphore(1, "twa")),
         ("choose one of: .*park", lambda: fairlock.Lock(waiting="sleep")),
         ("TIMEOUT_MAX", lambda: fairlock.Lock().acquire(timeout=1e11)),
@@ -160,14 +164,35 @@ def test_errors_name_the_remedy() -> None:
         ("acquire", lambda: fairlock.Lock().release()),
         ("with statement", lambda: fairlock.Condition().notify()),
         ("acquire", lambda: fairlock.Condition(5)),  # type: ignore[arg-type]
-        ("began with 3", lambda: fairlock.BoundedSemaphore(3).release()),
+        ("began with 3 permits", lambda: fairlock.BoundedSemaphore(3).release()),
+        ("began with 1 permit$", lambda: fairlock.BoundedSemaphore(1).release()),
+        ("value must be an integer, not str", lambda: fairlock.Semaphore("4")),  # type: ignore[arg-type]
+        ("BoundedSemaphore", lambda: fairlock.BoundedSemaphore(valu=1)),  # type: ignore[call-arg]
+        ("n must be an integer, not float", lambda: fairlock.Semaphore().release(1.5)),  # type: ignore[arg-type]
+        ("n must be an integer, not str", lambda: notify(fairlock.Condition(), "1")),
+        ("platoon must be an integer, not str", lambda: capacitor(lock, "4")),
+        ("platoon must be from 1 to 1000000", lambda: capacitor(lock, 10**5000)),
+        ("skip must be .* from 0 to 1, not str", lambda: lock_type("capacitor-tts", skip="1")),
+        ("skip must be .* from 0 to 1", lambda: lock_type("capacitor-tts", skip=10**5000)),
+        ("not the type fairlock.Lock: call", lambda: fairlock.Condition(lock_type)),
+        ("not the type fairlock.Lock: call", lambda: capacitor(lock_type)),
+        ("parties must be > 0, not 0", lambda: fairlock.Barrier(0)),
+        ("parties must be an integer, not str", lambda: fairlock.Barrier("2")),  # type: ignore[arg-type]
+        (r"algorithm must be a name, not .\\ud800.", lambda: fairlock.Lock("\ud800")),
+        (r"algorithm must be a name, not .fair\\x00.", lambda: fairlock.Lock("fair\0")),
+        (r"algorithm .two\\nlines.;", lambda: fairlock.Lock("two\nlines")),
+        ("use 'waiters'", lambda: lock.waiting),
+        ("use 'waiters'", lambda: fairlock.Condition().waiting),  # type: ignore[attr-defined]
+        ("use 'waiters'", lambda: fairlock.Semaphore().waiting),  # type: ignore[attr-defined]
+        ("use 'waiters'", lambda: capacitor(lock).waiting),
     ):
-        with pytest.raises(Exception, match=words):
+        with pytest.raises(Exception, match=message) as caught:
             call()
+        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("waiting", POLICIES)
-def test_every_choice_is_there(waiting: str) -> None:
+def test_every_algorithm_works_under_every_policy(waiting: str) -> None:
     for name in LOCKS:
         for make in (fairlock.Lock, fairlock.RLock):
             lock = make(name, waiting=waiting)
@@ -186,7 +211,7 @@ def test_every_choice_is_there(waiting: str) -> None:
 
 
 def test_unusual_ways_to_call() -> None:
-    """No keyword is not the same as no tuple of keywords."""
+    """Python may pass an empty tuple of keyword names, or none."""
     semaphore = fairlock.Semaphore(0)
     for call in (
         functools.partial(semaphore.release),
@@ -205,7 +230,7 @@ def test_unusual_ways_to_call() -> None:
 
 
 class Raises:
-    """A number and a truth that are none."""
+    """An argument whose conversion to a number or a truth value raises."""
 
     def __float__(self) -> float:
         raise KeyError
@@ -213,7 +238,7 @@ class Raises:
     __bool__ = __index__ = __float__  # type: ignore[assignment]
 
 
-def test_exceptions_of_arguments_come_through() -> None:
+def test_exceptions_of_arguments_propagate() -> None:
     lock, semaphore, condition = fairlock.Lock(), fairlock.Semaphore(), fairlock.Condition()
     wrong: Any = Raises()
     for call in (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exceptions from other threads (PyThreadState_SetAsyncExc): they come after the wait, and are never lost."""
+"""Exceptions from other threads (PyThreadState_SetAsyncExc) are raised after the wait, and never lost."""
 
 from __future__ import annotations
 
@@ -14,53 +14,53 @@ from support import ENOUGH, LOCKS, SEMAPHORES, Crew, eventually
 import fairlock
 from fairlock._locks import waits
 
-LONG_ENOUGH_TO_BE_SEEN = 0.5  # waiting, on a busy machine too
+SHORT = 0.5  # seconds: long enough to see the thread wait, even on a busy machine
 
 
-class Called(Exception):  # noqa: N818
+class Raised(Exception):  # noqa: N818
     pass
 
 
-def call(thread: threading.Thread) -> None:
+def raise_in(thread: threading.Thread) -> None:
     assert thread.ident is not None
-    assert ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Called)) == 1
+    assert ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Raised)) == 1
 
 
 @pytest.mark.parametrize("algorithm", LOCKS + SEMAPHORES)
 def test_during_acquire(algorithm: str) -> None:
-    """The lock comes first, then the exception; and then the finally that releases it."""
+    """The thread gets the lock first, then the exception, and then releases the lock."""
     lock: Any = fairlock.Lock(algorithm) if algorithm in LOCKS else fairlock.Semaphore(1, algorithm)
-    for timeout in (ENOUGH, LONG_ENOUGH_TO_BE_SEEN):
-        called: list[bool] = []
-        before = threading.Event()
+    for timeout in (ENOUGH, SHORT):
+        owned: list[bool] = []  # whether the thread held the lock when it got the exception
+        started = threading.Event()
 
         def wait() -> None:
             try:
                 try:
-                    before.set()  # noqa: B023
+                    started.set()  # noqa: B023
                     lock.acquire(timeout=timeout)  # noqa: B023
                     while True:
                         time.sleep(0.0001)
-                except Called:
-                    called.append(getattr(lock, "owner", None) == threading.get_ident())  # noqa: B023
-                    if called[0]:  # noqa: B023
+                except Raised:
+                    owned.append(getattr(lock, "owner", None) == threading.get_ident())  # noqa: B023
+                    if owned[0]:  # noqa: B023
                         lock.release()
-            except Called:
-                pytest.fail("twice")
+            except Raised:
+                pytest.fail("the exception was raised twice")
 
         lock.acquire()
         with Crew() as crew:
             waiter = crew.start(wait)
             eventually(lambda: lock.waiters == 1)
-            call(waiter)
+            raise_in(waiter)
             if timeout == ENOUGH:
                 time.sleep(0.001)
-                assert called == []
+                assert owned == []
                 lock.release()
         if algorithm in LOCKS:
-            assert called == [timeout == ENOUGH]
+            assert owned == [timeout == ENOUGH]
         elif timeout == ENOUGH:
-            lock.release()  # the permit is the waiter's, which did not know
+            lock.release()  # the waiter has the permit, but no owner tells it so
         if timeout != ENOUGH:
             lock.release()
         assert lock.waiters == 0
@@ -81,13 +81,13 @@ def test_during_the_wait_for_a_notification() -> None:
                         time.sleep(0.0001)
                 finally:
                     held.append(condition._lock.owner == threading.get_ident())
-        except Called:
+        except Raised:
             pass
 
     with Crew() as crew:
         waiter = crew.start(wait)
         eventually(lambda: condition.waiters == 1)
-        call(waiter)
+        raise_in(waiter)
         with condition:
             condition.notify()
     assert held == [True]
@@ -96,11 +96,11 @@ def test_during_the_wait_for_a_notification() -> None:
 
 
 def test_many_during_contended_use() -> None:
-    """They are sent only to those who wait: elsewhere no program is proof against them."""
+    """Only waiting threads get an exception: elsewhere, no program is safe from them."""
     for algorithm in ("fair", "twa", "hapax-vw"):
         lock = fairlock.Lock(algorithm)
         inside: list[None] = []
-        called: list[int] = []
+        owners: list[int] = []
         sent = 0
         stop = threading.Event()
 
@@ -113,9 +113,9 @@ def test_many_during_contended_use() -> None:
                     time.sleep(0)
                     inside.clear()  # noqa: B023
                     lock.release()  # noqa: B023
-                except Called:
+                except Raised:
                     assert lock.owner == threading.get_ident()  # noqa: B023
-                    called.append(lock.owner)  # noqa: B023
+                    owners.append(lock.owner)  # noqa: B023
                     lock.release()  # noqa: B023
 
         with Crew() as crew:
@@ -126,11 +126,11 @@ def test_many_during_contended_use() -> None:
                     waiting = {thread for thread, object_, _ in waits() if object_ is lock}
                     for thread in crew.threads:
                         if thread.ident in waiting:
-                            call(thread)
+                            raise_in(thread)
                             sent += 1
-                eventually(lambda: len(called) == sent)  # noqa: B023
+                eventually(lambda: len(owners) == sent)  # noqa: B023
             stop.set()
         assert sent > 0
-        assert len(called) == sent
+        assert len(owners) == sent
         assert lock.waiters == 0
         assert lock.acquire(timeout=0)

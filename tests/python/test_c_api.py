@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Extension modules take our locks: the example, built as its comment says."""
+"""Extension modules acquire fairlock's locks: the example, built as its comment says."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SOURCE = Path(__file__).resolve().parents[2] / "examples" / "extension" / "accou
 
 @pytest.fixture(scope="module")
 def account(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
-    built = tmp_path_factory.mktemp("extension") / "account.so"
+    library = tmp_path_factory.mktemp("extension") / "account.so"
     includes = [f"-I{sysconfig.get_path('include')}", f"-I{include_dir()}"]
     command = [os.environ.get("CC", "cc"), "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", *includes]
-    processes.run([*command, str(SOURCE), "-o", str(built)], check=True)
-    spec = importlib.util.spec_from_file_location("account", built)
+    processes.run([*command, str(SOURCE), "-o", str(library)], check=True)
+    spec = importlib.util.spec_from_file_location("account", library)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -65,7 +65,7 @@ def test_python_and_c_share_a_lock(account: ModuleType, lock: Any) -> None:
     assert lock.waiters == 0
 
 
-def test_an_rlock_that_is_held_is_acquired_once_more(account: ModuleType) -> None:
+def test_the_owner_of_an_rlock_acquires_it_again(account: ModuleType) -> None:
     lock = fairlock.RLock()
     with lock:
         account.deposit(lock, 1)
@@ -74,7 +74,7 @@ def test_an_rlock_that_is_held_is_acquired_once_more(account: ModuleType) -> Non
     assert not lock._is_owned()
 
 
-def test_what_is_not_a_lock(account: ModuleType) -> None:
+def test_an_object_that_is_not_a_lock_is_refused(account: ModuleType) -> None:
     for wrong in (threading.Lock(), None, fairlock.Condition(), fairlock.Capacitor(fairlock.Lock())):
         with pytest.raises(TypeError, match="expected a"):
             account.deposit(wrong, 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Capacitor: platoons before any lock."""
+"""Capacitor: any lock behind platoons."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INNER = {
 
 @pytest.mark.parametrize("inner", INNER)
 @pytest.mark.parametrize(("platoon", "skip"), [(1, 0), (2, 0), (10, 0), (2, 0.5), (10, 1)])
-def test_excludes_and_ends_as_it_began(inner: str, platoon: int, skip: float) -> None:
+def test_threads_exclude_each_other_and_platoons_still_pass_afterwards(inner: str, platoon: int, skip: float) -> None:
     capacitor = fairlock.Capacitor(INNER[inner](), platoon, skip)
     seen: list[int] = []
 
@@ -49,13 +49,13 @@ def test_excludes_and_ends_as_it_began(inner: str, platoon: int, skip: float) ->
         assert not thread.is_alive()
     assert seen == list(range(len(seen)))
     assert capacitor.waiters == 0
-    for _ in range(3 * platoon):  # whole platoons still pass
+    for _ in range(3 * platoon):
         assert capacitor.acquire(timeout=20)
         capacitor.release()
 
 
 class Lifo:
-    """The most unfair lock there is: the newest waiter enters first."""
+    """The most unfair lock: the newest waiter enters first."""
 
     def __init__(self) -> None:
         self.guard, self.held, self.stack = threading.Lock(), False, list[threading.Lock]()
@@ -65,10 +65,10 @@ class Lifo:
             if not self.held:
                 self.held = True
                 return True
-            mine = threading.Lock()
-            mine.acquire()
-            self.stack.append(mine)
-        return mine.acquire()
+            gate = threading.Lock()
+            gate.acquire()
+            self.stack.append(gate)
+        return gate.acquire()
 
     def release(self) -> None:
         with self.guard:
@@ -78,7 +78,7 @@ class Lifo:
                 self.held = False
 
 
-def test_at_most_the_rest_of_the_platoon_passes_by() -> None:
+def test_at_most_the_rest_of_the_platoon_bypasses_a_waiter() -> None:
     platoon = 3
     capacitor, entered = fairlock.Capacitor(Lifo(), platoon), list[int]()
 
@@ -89,15 +89,15 @@ def test_at_most_the_rest_of_the_platoon_passes_by() -> None:
     threads = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(9)]
     with capacitor:
         for i, thread in enumerate(threads):
-            # The holder is the first of a platoon: two more are admitted, and the others wait before the gate.
+            # The owner is the first of a platoon: two more threads are admitted, and the others wait at the gate.
             thread.start()
             eventually(lambda i=i: len(capacitor.inner.stack) + capacitor.waiters == i + 1)  # type: ignore[misc]
     for thread in threads:
         thread.join(20)
     assert sorted(entered) == list(range(9))
     for place, number in enumerate(entered):
-        assert sum(later > number for later in entered[:place]) <= platoon - 1
-    assert entered != sorted(entered)  # within a platoon the inner lock decides
+        assert sum(earlier > number for earlier in entered[:place]) <= platoon - 1
+    assert entered != sorted(entered)  # within a platoon, the inner lock decides the order
 
 
 def test_an_inner_lock_that_raises() -> None:
@@ -109,7 +109,7 @@ def test_an_inner_lock_that_raises() -> None:
             raise RuntimeError("not held")
 
     capacitor = fairlock.Capacitor(Broken(), platoon=2)
-    for _ in range(10):  # each departs, or the gate would close for ever
+    for _ in range(10):  # each thread departs, or the gate would stay closed
         with pytest.raises(OSError, match="broken"):
             capacitor.acquire(timeout=5)
     with pytest.raises(RuntimeError, match="not held"):
@@ -143,7 +143,7 @@ def test_wrong_arguments() -> None:
         fairlock.Capacitor(threading.Lock()).__init__(threading.Lock())  # type: ignore[misc]
 
 
-def test_release_of_what_is_not_held() -> None:
+def test_release_of_a_capacitor_that_is_not_held() -> None:
     capacitor = fairlock.Capacitor(threading.Lock(), platoon=1)
     with pytest.raises(RuntimeError):
         capacitor.release()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What fairlock.dump(), contended() and deadlocks() tell of threads that wait."""
+"""dump(), contended() and deadlocks() report the threads that wait, and the threads that they wait for."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ import fairlock
 def until(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + 30
     while not condition():
-        assert time.monotonic() < end, "it did not come to that in time"
+        assert time.monotonic() < end, "the condition does not hold after 30 s"
         time.sleep(0.001)
 
 
 @contextmanager
 def running(*targets: Callable[[], object]) -> Iterator[list[threading.Thread]]:
-    """Threads that must have ended when the block has; daemons, because a test that fails leaves them waiting."""
+    """Run the targets in threads, and join them after the block. If a test fails, they may wait: they are daemons."""
     threads = [threading.Thread(target=target, name=f"worker {i}", daemon=True) for i, target in enumerate(targets)]
     for thread in threads:
         thread.start()
@@ -36,16 +36,16 @@ def running(*targets: Callable[[], object]) -> Iterator[list[threading.Thread]]:
         assert not thread.is_alive()
 
 
-def dumped(all_threads: bool = False) -> str:
+def dump_text(all_threads: bool = False) -> str:
     text = io.StringIO()
     fairlock.dump(text, all_threads=all_threads)
     return text.getvalue()
 
 
-def test_nothing_to_tell() -> None:
+def test_no_thread_waits() -> None:
     assert fairlock.contended() == []
     assert fairlock.deadlocks() == []
-    assert dumped() == "fairlock: no thread waits for a lock\n"
+    assert dump_text() == "fairlock: no thread waits for a lock\n"
 
 
 @pytest.mark.parametrize("kind", [fairlock.Lock, fairlock.RLock, lambda: fairlock.Lock("twa")])
@@ -60,7 +60,7 @@ def test_contended_lock(kind: Callable[[], fairlock.Lock | fairlock.RLock]) -> N
     with running(take_and_release, take_and_release) as threads:
         until(lambda: lock.waiters == 2)
         (contention,) = fairlock.contended()
-        text = dumped()
+        text = dump_text()
         cycles = fairlock.deadlocks()
         lock.release()
     assert contention.lock is lock
@@ -76,7 +76,7 @@ def test_contended_lock(kind: Callable[[], fairlock.Lock | fairlock.RLock]) -> N
         assert f"stack of {thread.name}" in text
     assert text.count("in take_and_release") == 2
     assert "stack of MainThread" in text
-    assert "contention.py" not in text  # our own frames are of no interest
+    assert "contention.py" not in text  # frames of fairlock are left out
 
 
 def test_semaphores_and_conditions_have_no_owner() -> None:
@@ -88,7 +88,7 @@ def test_semaphores_and_conditions_have_no_owner() -> None:
 
     with running(semaphore.acquire, wait, event.wait):
         until(lambda: len(fairlock.contended()) == 3)
-        contentions, text = fairlock.contended(), dumped()
+        contentions, text = fairlock.contended(), dump_text()
         semaphore.release()
         event.set()
         with condition:
@@ -106,32 +106,32 @@ def test_all_threads() -> None:
         gate.wait()
 
     with running(idle_in_this_function):
-        few, all_of_them = dumped(), dumped(all_threads=True)
+        waiting_only, all_threads = dump_text(), dump_text(all_threads=True)
         gate.set()
-    assert "idle_in_this_function" not in few
-    assert "idle_in_this_function" in all_of_them
-    assert "test_all_threads" in all_of_them
+    assert "idle_in_this_function" not in waiting_only
+    assert "idle_in_this_function" in all_threads
+    assert "test_all_threads" in all_threads
 
 
 @pytest.mark.parametrize("length", [2, 3, 5])
 def test_deadlock(length: int) -> None:
     locks = [fairlock.Lock() for _ in range(length)]
-    everyone_has_one = threading.Barrier(length)
+    all_hold_one = threading.Barrier(length)
 
     def worker(i: int) -> Callable[[], None]:
-        def hold_and_want() -> None:
-            wanted = locks[(i + 1) % length]
+        def hold_and_wait() -> None:
+            next_lock = locks[(i + 1) % length]
             locks[i].acquire()
-            everyone_has_one.wait(30)
-            with wanted:
+            all_hold_one.wait(30)
+            with next_lock:
                 pass
 
-        return hold_and_want
+        return hold_and_wait
 
     with running(*(worker(i) for i in range(length))) as threads:
         until(lambda: len(fairlock.deadlocks()) == 1)
         (cycle,) = fairlock.deadlocks()
-        text = dumped()
+        text = dump_text()
         for lock in locks:
             lock.release()
     start = next(i for i, link in enumerate(cycle) if link.thread == threads[0].ident)
@@ -141,12 +141,12 @@ def test_deadlock(length: int) -> None:
     assert text.count("deadlock:") == 1
     for i, thread in enumerate(threads):
         holder = threads[(i + 1) % length]
-        what = f"fairlock.Lock at {id(locks[(i + 1) % length]):#x} (fair)"
-        assert f"  {thread.name} [{thread.ident}] waits for {what}, held by {holder.name} [{holder.ident}]\n" in text
+        lock = f"fairlock.Lock at {id(locks[(i + 1) % length]):#x} (fair)"
+        assert f"  {thread.name} [{thread.ident}] waits for {lock}, held by {holder.name} [{holder.ident}]\n" in text
     assert fairlock.deadlocks() == []
 
 
-def test_who_waits_for_a_deadlock_is_no_part_of_it() -> None:
+def test_a_thread_that_waits_for_a_deadlocked_thread_is_not_part_of_the_cycle() -> None:
     lock = fairlock.Lock()
 
     def twice() -> None:
@@ -163,7 +163,7 @@ def test_who_waits_for_a_deadlock_is_no_part_of_it() -> None:
         with running(take_and_release):
             until(lambda: lock.waiters == 2 and len(fairlock.deadlocks()) == 1)
             (cycle,) = fairlock.deadlocks()
-            text = dumped()
+            text = dump_text()
             lock.release()
     assert [link.thread for link in cycle] == [stuck.ident]
     assert "unless another thread releases one of these Locks" in text
@@ -181,13 +181,13 @@ def test_an_owner_that_has_ended() -> None:
 
     with running(take_and_release) as (thread,):
         until(lambda: lock.waiters == 1)
-        text = dumped()
+        text = dump_text()
         lock.release()
-    if owner != thread.ident:  # idents are used again
+    if owner != thread.ident:  # Python may reuse the ident
         assert f"held by a thread that has ended [{owner}]" in text
 
 
-def test_from_a_signal_handler() -> None:
+def test_dump_from_a_signal_handler() -> None:
     lock, text = fairlock.Lock(), io.StringIO()
     lock.acquire()
 
@@ -210,8 +210,8 @@ def test_from_a_signal_handler() -> None:
     assert "in handler" in text.getvalue()
 
 
-def test_while_everything_changes() -> None:
-    """Threads that take one lock after the other never deadlock, and nobody says they do."""
+def test_no_deadlock_is_reported_while_threads_run() -> None:
+    """Threads that acquire locks in one order never deadlock, so no report may say that they do."""
     locks = [fairlock.Lock(), fairlock.RLock(), fairlock.Lock("twa")]
     stop = threading.Event()
 
@@ -233,7 +233,7 @@ def test_while_everything_changes() -> None:
         try:
             while time.monotonic() < end:
                 assert fairlock.deadlocks() == []
-                assert "\ndeadlock:\n" not in dumped(all_threads=True)
+                assert "\ndeadlock:\n" not in dump_text(all_threads=True)
                 assert all(contention.waiters for contention in fairlock.contended())
         finally:
             stop.set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strict order: who queues up one after the other enters in that order; and nobody is passed by more than it says."""
+"""Strict algorithms admit threads in order of arrival, and the default ones starve no waiter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SLEEPING = ["spin-then-park", "park"]
 
 
 class Line:
-    """Threads that queue up one after the other, some of them for a moment only. They are numbered, from 0 on."""
+    """Threads that line up one after the other. They are numbered from 0. Some have a short timeout, and leave."""
 
     def __init__(self, crew: Crew, lock: Any) -> None:
         self.crew, self.lock = crew, lock
@@ -69,7 +69,7 @@ def test_semaphores_are_first_come_first_served(algorithm: str, waiting: str) ->
 
 @pytest.mark.parametrize("waiting", POLICIES)
 @pytest.mark.parametrize("algorithm", STRICT_LOCKS)
-def test_a_lock_is_not_taken_back_from_who_waits(algorithm: str, waiting: str) -> None:
+def test_the_owner_cannot_pass_a_waiter_again_and_again(algorithm: str, waiting: str) -> None:
     lock = fairlock.Lock(algorithm, waiting=waiting)
     for _ in range(3):
         entered: list[int] = []
@@ -77,23 +77,23 @@ def test_a_lock_is_not_taken_back_from_who_waits(algorithm: str, waiting: str) -
 
         def wait() -> None:
             with lock:
-                entered.append(again)  # noqa: B023
+                entered.append(turns)  # noqa: B023
 
-        again = 0
+        turns = 0
         with Crew() as crew:
             thread = crew.start(wait)
             eventually(lambda: lock.waiters == 1)
             settle(thread)
-            while not entered and again < 100:
+            while not entered and turns < 100:
                 lock.release()
                 lock.acquire()
-                again += 1
+                turns += 1
             lock.release()
         assert entered[0] <= 1
 
 
 @pytest.mark.parametrize("algorithm", STRICT_SEMAPHORES)
-def test_a_permit_is_not_taken_back_from_who_waits(algorithm: str) -> None:
+def test_a_permit_goes_to_the_waiter_before_a_newcomer(algorithm: str) -> None:
     semaphore = fairlock.Semaphore(0, algorithm)
     order: list[str] = []
     with Crew() as crew:
@@ -107,8 +107,8 @@ def test_a_permit_is_not_taken_back_from_who_waits(algorithm: str) -> None:
 
 @pytest.mark.parametrize("leaves", [0, 1, 2, 5, 7], ids=lambda place: f"place {place}")
 @pytest.mark.parametrize("algorithm", STRICT_LOCKS + STRICT_SEMAPHORES)
-def test_who_leaves_does_not_disturb_the_order(algorithm: str, leaves: int) -> None:
-    """From the head, the middle and the tail of a line of eight; alone, and together with its neighbour."""
+def test_a_leaver_does_not_disturb_the_order(algorithm: str, leaves: int) -> None:
+    """It leaves the head, the middle or the tail of a line of eight, alone or together with its neighbour."""
     for neighbour in (False, True):
         lock: Any = fairlock.Lock(algorithm) if algorithm in STRICT_LOCKS else fairlock.Semaphore(1, algorithm)
         leavers = {leaves, (leaves + 1) % 8} if neighbour else {leaves}
@@ -126,7 +126,7 @@ def test_who_leaves_does_not_disturb_the_order(algorithm: str, leaves: int) -> N
 
 
 @pytest.mark.parametrize("algorithm", STRICT_LOCKS + STRICT_SEMAPHORES)
-def test_a_new_thread_does_not_inherit_the_place_of_one_that_ended(algorithm: str) -> None:
+def test_a_new_thread_does_not_inherit_the_place_of_a_thread_that_ended(algorithm: str) -> None:
     lock: Any = fairlock.Lock(algorithm) if algorithm in STRICT_LOCKS else fairlock.Semaphore(1, algorithm)
     lock.acquire()
     with Crew() as crew:
@@ -162,12 +162,17 @@ def test_conditions_notify_the_longest_waiter() -> None:
 
 
 def test_a_waiter_of_the_default_lock_is_not_starved() -> None:
-    """Behind an owner that takes the lock again at once, for as long as it takes."""
+    """The owner releases the lock and takes it back at once, until the waiter gets it."""
     for lock in (fairlock.Lock(), fairlock.Semaphore(1), fairlock.RLock()):
         entered: list[bool] = []
+
+        def wait() -> None:
+            entered.append(lock.acquire(timeout=ENOUGH))  # noqa: B023
+            lock.release()  # noqa: B023
+
         lock.acquire()
         with Crew() as crew:
-            crew.start(lambda: entered.append(lock.acquire(timeout=ENOUGH)) or lock.release())  # type: ignore[func-returns-value]  # noqa: B023
+            crew.start(wait)
             eventually(lambda: lock.waiters == 1)  # noqa: B023
             time.sleep(SOON)
             for _ in range(10_000_000):

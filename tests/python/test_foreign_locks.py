@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A condition over a lock that is not ours uses it as ``threading.Condition`` would."""
+"""A condition over a lock of another library uses the lock as ``threading.Condition`` does."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import fairlock
 
 
 class Derived(fairlock.Lock):
-    """Of a subclass it is not known what acquire does."""
+    """A subclass, whose methods may do anything: the condition must call them."""
 
 
 class Plain:
-    """As little as a lock can have."""
+    """A lock with the fewest methods that a condition accepts."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -65,7 +65,7 @@ def test_wait_and_notify(make: Any) -> None:
 
 
 @pytest.mark.parametrize("make", [threading.RLock, fairlock.RLock])
-def test_depth_is_restored(make: Any) -> None:
+def test_the_count_of_an_rlock_is_restored(make: Any) -> None:
     lock = make()
     condition = fairlock.Condition(lock)
     with lock, lock, condition:
@@ -76,32 +76,32 @@ def test_depth_is_restored(make: Any) -> None:
     assert outcome(lock.release) is RuntimeError
 
 
-def test_exceptions_of_the_lock_come_through() -> None:
-    class Refuses(Plain):
+def test_exceptions_of_the_lock_propagate() -> None:
+    class RefusesRelease(Plain):
         def release(self) -> None:
             raise KeyError
 
-    condition = fairlock.Condition(Refuses())
+    condition = fairlock.Condition(RefusesRelease())
     condition.acquire()
     with pytest.raises(KeyError):
         condition.wait(0)
     assert condition.waiters == 0
 
-    class Keeps(Plain):
+    class RefusesAcquire(Plain):
         def acquire(self, *arguments: Any) -> bool:
             if self.lock.locked() or arguments:
                 return super().acquire(*arguments)
             raise KeyError
 
-    condition = fairlock.Condition(Keeps())
+    condition = fairlock.Condition(RefusesAcquire())
     condition._lock.lock.acquire()
     with pytest.raises(KeyError):
         condition.wait(0)
     assert condition.waiters == 0
 
 
-def test_notification_is_not_lost_with_the_lock() -> None:
-    """Ctrl-C can end the wait for a threading.Lock, also when a condition takes it again."""
+def test_a_notification_passes_on_if_the_lock_cannot_be_taken_again() -> None:
+    """Ctrl-C can end the wait for a threading.Lock, even when a condition takes the lock again."""
     refused: set[int] = set()
 
     class Refuses(Plain):
@@ -116,7 +116,7 @@ def test_notification_is_not_lost_with_the_lock() -> None:
     condition = fairlock.Condition(Refuses())
     woken: list[bool] = []
 
-    def wait_in_vain() -> None:
+    def wait_and_fail_to_acquire() -> None:
         condition.acquire()
         refused.add(threading.get_ident())
         with pytest.raises(KeyError):
@@ -127,7 +127,7 @@ def test_notification_is_not_lost_with_the_lock() -> None:
             woken.append(condition.wait(ENOUGH))
 
     with Crew() as crew:
-        crew.start(wait_in_vain)
+        crew.start(wait_and_fail_to_acquire)
         eventually(lambda: condition.waiters == 1)
         crew.start(wait)
         eventually(lambda: condition.waiters == 2)

@@ -1,94 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The child of a fork starts with empty lines: whoever waited in the parent is gone, and nothing is handed to them."""
+"""The child of a fork starts with empty lines: the waiters are gone, and the forking thread keeps what it holds.
+
+tests/python/test_fork_grants.py tests locks and permits that were on their way to a waiter when the process forked.
+"""
 
 from __future__ import annotations
 
 import _thread
-import contextlib
 import os
-import signal
-import sys
 import threading
-import time
-import warnings
-from collections.abc import Callable, Iterator
 from typing import Any
 
-import processes
 import pytest
-from support import POLICIES, eventually, free_threaded, run_python, settle
+from fork_support import (
+    LOCKS,
+    SEMAPHORES,
+    allows_forks_with_threads,
+    check_that_it_works,
+    in_child,
+    join,
+    needs_fork,
+    start,
+)
+from support import eventually, run_python
 
 import fairlock
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-
-LOCKS = [
-    "fair",
-    "tas",
-    "tts",
-    "ticket",
-    "ticket-backoff",
-    "twa",
-    "hapax",
-    "hapax-vw",
-    "capacitor-tts",
-    "capacitor-ticket",
-]
-SEMAPHORES = ["fair-semaphore", "ticket-semaphore", "twa-semaphore", "twa-semaphore-futex", "twa-semaphore-chain"]
-
-
-@pytest.fixture(autouse=True)
-def _fork_with_threads_is_the_point() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        yield
-
-
-def in_child(work: Callable[[], None]) -> None:
-    """Fork, do the work in the child, and fail if it fails or hangs there."""
-    sys.stdout.flush()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(120)  # in case the parent is gone and cannot give up on this process
-        sys.setswitchinterval(0.005)
-        try:
-            work()
-            os._exit(0)
-        except BaseException as error:
-            os.write(2, f"in the child: {error!r}\n".encode())
-            os._exit(1)
-    assert processes.wait(child) == 0
-
-
-def start(count: int, work: Callable[[], object]) -> list[threading.Thread]:
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    return threads
-
-
-def join(threads: list[threading.Thread]) -> None:
-    for thread in threads:
-        thread.join(20)
-        assert not thread.is_alive()
-
-
-def use(lock: Any) -> None:
-    """Several threads of this process use the lock."""
-    counts = []
-
-    def work() -> None:
-        for _ in range(50):
-            with lock:
-                counts.append(len(counts))
-
-    join(start(4, work))
-    assert counts == list(range(200))
+pytestmark = [needs_fork, allows_forks_with_threads]
 
 
 @pytest.mark.parametrize("algorithm", LOCKS)
 @pytest.mark.parametrize("type_", [fairlock.Lock, fairlock.RLock])
-def test_the_holder_forks(type_: Any, algorithm: str) -> None:
+def test_the_owner_forks(type_: Any, algorithm: str) -> None:
     lock = type_(algorithm)
 
     def wait() -> None:
@@ -105,44 +48,44 @@ def test_the_holder_forks(type_: Any, algorithm: str) -> None:
             assert lock.owner == threading.get_ident()
             lock.release()
             assert not lock.locked()
-            use(lock)
+            check_that_it_works(lock)
 
         in_child(child)
         assert lock.waiters == 3
     join(waiters)
-    use(lock)
+    check_that_it_works(lock)
 
 
 @pytest.mark.parametrize("algorithm", LOCKS)
-def test_somebody_else_holds_it(algorithm: str) -> None:
-    lock, held, over = fairlock.Lock(algorithm), threading.Event(), threading.Event()
+def test_a_lock_of_another_thread_stays_locked_until_it_is_reinitialized(algorithm: str) -> None:
+    lock, held, end = fairlock.Lock(algorithm), threading.Event(), threading.Event()
 
     def hold() -> None:
         with lock:
             held.set()
-            over.wait(20)
+            end.wait(20)
 
     def wait() -> None:
         with lock:
             pass
 
-    holder = start(1, hold)
+    owner = start(1, hold)
     assert held.wait(20)
     waiters = start(2, wait)
     eventually(lambda: lock.waiters == 2)
 
     def child() -> None:
-        assert not lock.acquire(timeout=0.01)  # as threading's would be: held, for ever
+        assert not lock.acquire(timeout=0.01)  # like a threading.Lock: locked forever
         lock._at_fork_reinit()
-        use(lock)
+        check_that_it_works(lock)
 
     in_child(child)
-    over.set()
-    join([*holder, *waiters])
+    end.set()
+    join([*owner, *waiters])
 
 
 @pytest.mark.parametrize("algorithm", SEMAPHORES)
-def test_semaphore(algorithm: str) -> None:
+def test_permits_that_were_taken_stay_taken(algorithm: str) -> None:
     semaphore = fairlock.Semaphore(2, algorithm)
     semaphore.acquire()
     semaphore.acquire()
@@ -154,7 +97,7 @@ def test_semaphore(algorithm: str) -> None:
         semaphore.release()
         assert semaphore.acquire(timeout=5)
         semaphore.release()
-        use(semaphore)
+        check_that_it_works(semaphore)
         semaphore.release()
         assert semaphore._value == 2
 
@@ -163,33 +106,33 @@ def test_semaphore(algorithm: str) -> None:
     join(waiters)
 
 
-def test_more_waiters_than_may_stand_in_line() -> None:
-    """Whoever waits outside the line has no ticket, and the child's semaphore owes it nothing."""
+def test_more_waiters_than_fit_in_line() -> None:
+    """A thread that waits outside the line has no ticket, so the child's semaphore owes it no permit."""
     semaphore = fairlock.Semaphore(0, "twa-semaphore")
-    most, more = 4096, 54
-    for started in range(most + more):
-        try:  # without waiting for each, which takes long on a busy machine
+    in_line, outside = 4096, 54
+    for started in range(in_line + outside):
+        try:  # does not wait for each thread to start, which takes long on a busy machine
             _thread.start_new_thread(semaphore.acquire, ())
         except RuntimeError as error:
             semaphore.release(started)
             pytest.skip(f"after {started} threads: {error}")
-    eventually(lambda: semaphore.waiters == most + more)
+    eventually(lambda: semaphore.waiters == in_line + outside)
 
     def child() -> None:
         assert not semaphore.acquire(blocking=False)
 
     in_child(child)
 
-    def let_in(count: int) -> None:
-        left = semaphore.waiters - count
+    def admit(count: int) -> None:
+        remaining = semaphore.waiters - count
         semaphore.release(count)
-        eventually(lambda: semaphore.waiters == left)
+        eventually(lambda: semaphore.waiters == remaining)
 
-    for _ in range((most + more) // 50):
-        let_in(50)  # not all: thousands who want the GIL at once take long
+    for _ in range((in_line + outside) // 50):
+        admit(50)  # a few at a time: thousands of threads that want the GIL at once take long
 
 
-def test_condition_and_event() -> None:
+def test_conditions_and_events() -> None:
     condition, event = fairlock.Condition(), fairlock.Event()
 
     def wait() -> None:
@@ -199,17 +142,17 @@ def test_condition_and_event() -> None:
     waiters = [*start(2, wait), *start(2, event.wait)]
     eventually(lambda: condition.waiters == 2 and event._cond.waiters == 2)
     with condition, event._cond:
-        pass  # all have let go of the locks: they stood in line before that
+        pass  # the waiters have released these locks, which they do after they enter the line
 
     def child() -> None:
         with condition:
             assert condition.waiters == 0
             condition.notify_all()
-        mine = start(1, wait)
+        new_waiters = start(1, wait)
         eventually(lambda: condition.waiters == 1)
         with condition:
             condition.notify()
-        join(mine)
+        join(new_waiters)
         event.set()
         assert event.wait(5)
 
@@ -220,123 +163,11 @@ def test_condition_and_event() -> None:
     join(waiters)
 
 
-with_a_gil = pytest.mark.skipif(free_threaded(), reason="nothing keeps threads from coming back")
+def test_a_waiter_that_is_still_releasing_a_foreign_lock() -> None:
+    """A waiter enters the line of a condition before it releases the lock. The child removes it all the same."""
+    inside, end, parent = threading.Event(), threading.Event(), os.getpid()
 
-
-@contextlib.contextmanager
-def nobody_comes_back() -> Iterator[None]:
-    """Who is woken inside gets what it waited for, but not the GIL."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1000)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(interval)
-
-
-def keep_busy() -> None:
-    end = time.monotonic() + 0.02
-    while time.monotonic() < end:
-        pass
-
-
-@with_a_gil
-@pytest.mark.parametrize("algorithm", LOCKS)
-@pytest.mark.parametrize("type_", [fairlock.Lock, fairlock.RLock])
-def test_lock_on_its_way_to_somebody(type_: Any, algorithm: str) -> None:
-    lock = type_(algorithm)
-    lock.acquire()
-
-    def wait() -> None:
-        with lock:
-            pass
-
-    waiters = start(1, wait)
-    eventually(lambda: lock.waiters == 1)
-    with nobody_comes_back():
-        lock.release()
-        keep_busy()
-        in_child(lambda: use(lock))
-    join(waiters)
-
-
-@with_a_gil
-@pytest.mark.parametrize("type_", [fairlock.Semaphore, fairlock.BoundedSemaphore])
-@pytest.mark.parametrize("waiting", POLICIES)
-@pytest.mark.parametrize("algorithm", SEMAPHORES)
-@pytest.mark.parametrize("while_they_take_them", [lambda: None, keep_busy])
-def test_permits_on_their_way_to_somebody(
-    type_: Any, waiting: Any, algorithm: str, while_they_take_them: Callable[[], None]
-) -> None:
-    semaphore = type_(3, algorithm, waiting=waiting)
-    for _ in range(3):
-        semaphore.acquire()
-    waiters = start(3, semaphore.acquire)
-    eventually(lambda: semaphore.waiters == 3)
-    for waiter in waiters:
-        settle(waiter)
-
-    def child() -> None:
-        assert semaphore._value == 2
-
-    with nobody_comes_back():
-        semaphore.release(2)
-        while_they_take_them()
-        in_child(child)
-    semaphore.release()
-    join(waiters)
-
-
-@with_a_gil
-@pytest.mark.parametrize("lock", [fairlock.Lock, fairlock.RLock])
-def test_condition_whose_waiter_takes_the_lock_again(lock: Any) -> None:
-    condition = fairlock.Condition(lock())
-
-    def wait() -> None:
-        with condition:
-            condition.wait()
-
-    def child() -> None:
-        use(condition)
-        mine = start(2, wait)
-        eventually(lambda: condition.waiters == 2)
-        with condition:
-            condition.notify_all()
-        join(mine)
-
-    waiters = start(1, wait)
-    eventually(lambda: condition.waiters == 1)
-    with nobody_comes_back():
-        with condition:
-            condition.notify()
-        keep_busy()
-        in_child(child)
-    join(waiters)
-
-
-@with_a_gil
-def test_event_that_was_just_set() -> None:
-    event = fairlock.Event()
-
-    def child() -> None:
-        event.clear()
-        assert not event.wait(0)
-        event.set()
-
-    waiters = start(1, event.wait)
-    eventually(lambda: event._cond.waiters == 1)
-    with nobody_comes_back():
-        event.set()
-        keep_busy()
-        in_child(child)
-    join(waiters)
-
-
-def test_while_a_foreign_lock_is_let_go() -> None:
-    """Who waits for a condition stands in its line before that, and is gone from it all the same."""
-    inside, over, parent = threading.Event(), threading.Event(), os.getpid()
-
-    class Slow:
+    class SlowToRelease:
         def _is_owned(self) -> bool:
             return True
 
@@ -344,23 +175,23 @@ def test_while_a_foreign_lock_is_let_go() -> None:
             return True
 
         def release(self) -> None:
-            # Not in the child: the lock inside `over` may be held there for ever, by who was about to wait for it.
+            # Not in the child: a thread that was about to wait for `end` may have held the lock inside it at the fork.
             if os.getpid() == parent:
                 inside.set()
-                assert over.wait(20)
+                assert end.wait(20)
 
-    condition = fairlock.Condition(Slow())
+    condition = fairlock.Condition(SlowToRelease())
     waiters = start(1, condition.wait)
     assert inside.wait(20)
 
     def child() -> None:
-        mine = start(3, condition.wait)
+        new_waiters = start(3, condition.wait)
         eventually(lambda: condition.waiters == 3)
         condition.notify(3)
-        join(mine)
+        join(new_waiters)
 
     in_child(child)
-    over.set()
+    end.set()
     eventually(lambda: condition.waiters == 1)
     condition.notify()
     join(waiters)
@@ -375,27 +206,27 @@ def test_capacitor(inner: Any) -> None:
             pass
 
     with capacitor:
-        waiters = start(3, wait)  # one of the platoon, and two before the gate
+        waiters = start(3, wait)  # one joins the owner's platoon, and two wait at the gate
         eventually(lambda: capacitor.waiters == 2)
 
         def child() -> None:
             capacitor.release()
             if inner is fairlock.Lock:
-                use(capacitor)
+                check_that_it_works(capacitor)
 
         in_child(child)
     join(waiters)
-    use(capacitor)
+    check_that_it_works(capacitor)
 
 
 def test_storm() -> None:
-    """Forks while threads come, wait, leave and release."""
+    """Fork again and again while other threads arrive, wait, leave and release."""
     locks = [fairlock.Lock(name) for name in LOCKS]
-    over = False
+    stop = False
 
     def work() -> None:
         i = 0
-        while not over:
+        while not stop:
             i += 1
             lock = locks[i % len(locks)]
             if lock.acquire(timeout=0.0001 * (i % 3)):
@@ -409,11 +240,11 @@ def test_storm() -> None:
                 lock._at_fork_reinit()
                 assert lock.acquire(timeout=5)
             lock.release()
-            use(lock)
+            check_that_it_works(lock)
 
     for _ in range(20):
         in_child(child)
-    over = True
+    stop = True
     join(threads)
     for lock in locks:
         assert lock.waiters == 0
@@ -421,7 +252,7 @@ def test_storm() -> None:
 
 
 def test_a_handler_forks_while_its_thread_waits_for_a_condition() -> None:
-    """In the child the thread gets the lock again, even if another waiter had just been given it."""
+    """In the child, the thread takes the lock again, even if the lock had just been granted to another waiter."""
     run_python("""
 import os, random, signal, threading, time, warnings
 import fairlock

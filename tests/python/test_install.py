@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""threading makes our locks after install(): what that changes, and that the standard library does not mind."""
+"""After install(), threading creates fairlock's types, and the standard library works with them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ import fairlock
 
 NAMES = ["Lock", "RLock", "Semaphore", "BoundedSemaphore", "Condition", "Event", "Barrier"]
 
-# What these suites ask of threading's types and ours do otherwise.
-LEFT_OUT = {
+# Tests of details in which fairlock's types differ from threading's on purpose.
+EXCLUDED = {
     "test.test_threading": [
-        "MiscTestCase.test__all__",  # looks for what threading itself defines; our types name fairlock as their module
-        "ThreadTests.test_disallow_instantiation",  # up to 3.12: the type of a lock cannot be called; ours can
-        "ThreadTests.test_lock_no_subclass",  # from 3.13: Lock has no subclasses; ours may have
-        "CRLockTests.test_signature",  # from 3.14: RLock warns of any argument; ours takes the algorithm
+        "MiscTestCase.test__all__",  # expects types of the module threading
+        "ThreadTests.test_disallow_instantiation",  # up to 3.12, expects that type(Lock()) cannot be called
+        "ThreadTests.test_lock_no_subclass",  # from 3.13, expects that Lock has no subclasses
+        "CRLockTests.test_signature",  # from 3.14, expects a warning about any argument of RLock
     ]
 }
 SUITES = [
@@ -37,7 +37,7 @@ SUITES = [
 ]
 
 
-def exists(suite: str) -> bool:
+def is_installed(suite: str) -> bool:
     try:
         pkgutil.resolve_name(suite)
     except (ModuleNotFoundError, AttributeError):
@@ -48,10 +48,10 @@ def exists(suite: str) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("suite", SUITES)
 def test_suite_of_the_standard_library(suite: str, python: Python) -> None:
-    if not exists(suite):
+    if not is_installed(suite):
         pytest.skip(f"this Python was installed without {suite}")
     runner = Path(__file__).with_name("suite_under_install.py")
-    done = python(runner, suite, *LEFT_OUT.get(suite, []), timeout=300)
+    done = python(runner, suite, *EXCLUDED.get(suite, []), timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -66,11 +66,11 @@ def installed() -> Iterator[None]:
 
 @pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize("name", NAMES)
-def test_names_of_threading_are_ours(name: str) -> None:
+def test_install_replaces_the_types_of_threading(name: str) -> None:
     assert getattr(threading, name) is getattr(fairlock, name)
 
 
-def test_uninstall_restores_what_was_there() -> None:
+def test_uninstall_restores_the_original_types() -> None:
     before = dict(vars(threading))
     fairlock.install()
     fairlock.install()
@@ -81,19 +81,19 @@ def test_uninstall_restores_what_was_there() -> None:
     assert vars(threading) == before
 
 
-def test_what_somebody_else_put_there_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uninstall_keeps_a_type_that_other_code_put_there(monkeypatch: pytest.MonkeyPatch) -> None:
     original = threading.Lock
     fairlock.install()
-    with monkeypatch.context() as somebody:
-        somebody.setattr(threading, "Lock", other := object())
+    with monkeypatch.context() as other_code:
+        other_code.setattr(threading, "Lock", replacement := object())
         fairlock.uninstall()
-        assert threading.Lock is other
-    assert threading.Lock is fairlock.Lock  # they put back what they had found
+        assert threading.Lock is replacement
+    assert threading.Lock is fairlock.Lock  # the other code put it back
     fairlock.uninstall()
     assert threading.Lock is original
 
 
-def test_rlock_taken_early_makes_ours_too() -> None:
+def test_an_rlock_factory_that_was_imported_early_creates_fairlocks_type() -> None:
     early = threading.RLock
     fairlock.install()
     try:
@@ -103,7 +103,7 @@ def test_rlock_taken_early_makes_ours_too() -> None:
     assert type(early()) is not fairlock.RLock
 
 
-def test_locks_stay_what_they_are() -> None:
+def test_existing_locks_keep_their_type_and_work() -> None:
     old, old_queue, old_event = threading.Lock(), queue.Queue[int](), threading.Event()
     fairlock.install()
     try:
@@ -135,7 +135,7 @@ PROCESS_POOL = """
 import multiprocessing, sys, threading
 from concurrent.futures import ProcessPoolExecutor
 import fairlock
-fairlock.install()  # also in processes that are spawned: they import this file
+fairlock.install()  # also in spawned processes, which import this file
 
 def kind(_):
     lock = threading.Lock()

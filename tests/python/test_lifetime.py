@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects die when nobody needs them any more, and leave nothing behind."""
+"""Unused objects are freed, with all their memory."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -31,7 +32,7 @@ each_kind = pytest.mark.parametrize("make", KINDS, ids=NAMES)
 
 
 def contend(lock: Any) -> None:
-    """Somebody has waited for it, and somebody has given up."""
+    """Let one thread wait for the lock and get it, and another one give up."""
     lock.acquire()
     with Crew() as crew:
         crew.start(lambda: lock.acquire(timeout=ENOUGH) and lock.release())
@@ -65,12 +66,12 @@ def test_held_locks_are_collected(name: str) -> None:
 
 
 def test_cycles_are_collected() -> None:
-    class Mine(fairlock.Lock):
+    class Derived(fairlock.Lock):
         pass
 
     class Owner:
         def __init__(self) -> None:
-            self.lock = Mine()
+            self.lock = Derived()
             self.lock.owned = self  # type: ignore[attr-defined]
             self.condition = fairlock.Condition(self.lock)
             self.lock.condition = self.condition  # type: ignore[attr-defined]
@@ -78,18 +79,17 @@ def test_cycles_are_collected() -> None:
     weak = weakref.ref(Owner())
     gc.collect()
     assert weak() is None
-    assert not [one for one in gc.get_objects() if type(one) is Mine]
+    assert not [each for each in gc.get_objects() if type(each) is Derived]
 
 
-def alive() -> int:
+def live_objects() -> int:
+    """Return the number of live locks, weak references and functions."""
     gc.collect()
-    return sum(
-        isinstance(one, (*TYPES, weakref.ref)) or type(one) is type(test_weak_references) for one in gc.get_objects()
-    )
+    return sum(isinstance(each, (*TYPES, weakref.ref, FunctionType)) for each in gc.get_objects())
 
 
-def grows(work: Callable[[], object], times: int) -> int:
-    """By how many kilobytes the process grew after it was warm."""
+def growth(work: Callable[[], object], times: int) -> int:
+    """Return by how many kilobytes the process grows while it works, after a warm-up."""
     for _ in range(times):
         work()
     gc.collect()
@@ -100,8 +100,8 @@ def grows(work: Callable[[], object], times: int) -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 
 
-def failures() -> None:
-    """Every way to fail that comes before, in or after the constructor."""
+def fail_in_every_way() -> None:
+    """Make constructors and methods raise."""
     for call in (
         lambda: fairlock.Lock("no such"),
         lambda: fairlock.Lock(waiting="no such"),
@@ -122,13 +122,13 @@ def failures() -> None:
         assert isinstance(outcome(call), type)
 
 
-@pytest.mark.skipif(free_threaded(), reason="its counts are spread over threads, and merged late")
-def test_references_come_out_even() -> None:
+@pytest.mark.skipif(free_threaded(), reason="reference counts are split between threads, and merged late")
+def test_calls_keep_no_reference() -> None:
     lock, condition, semaphore = fairlock.Lock(), fairlock.Condition(), fairlock.Semaphore()
     timeout, predicate, name = 0.0, (lambda: True), "twa"
 
     def use() -> None:
-        failures()
+        fail_in_every_way()
         fairlock.Lock(name)
         lock.acquire(timeout=timeout)
         lock.acquire(timeout=timeout)
@@ -158,20 +158,20 @@ def test_references_come_out_even() -> None:
         False,
     ]
     use()
-    before = [sys.getrefcount(one) for one in watched]
+    before = [sys.getrefcount(each) for each in watched]
     for _ in range(50):
         use()
-    after = [sys.getrefcount(one) for one in watched]
-    assert all(now - then < 40 for then, now in zip(before, after, strict=True))
+    after = [sys.getrefcount(each) for each in watched]
+    assert all(new - old < 40 for old, new in zip(before, after, strict=True))
 
 
-def test_nothing_is_left_of_failures() -> None:
-    failures()
-    before = alive()
+def test_failed_calls_leave_nothing_behind() -> None:
+    fail_in_every_way()
+    before = live_objects()
     for _ in range(50):
-        failures()
-    assert alive() - before < 40
-    assert grows(failures, 300) < 2000
+        fail_in_every_way()
+    assert live_objects() - before < 40
+    assert growth(fail_in_every_way, 300) < 2000
 
 
 @each_kind
@@ -182,22 +182,22 @@ def test_no_memory_is_lost(make: Callable[[], Any]) -> None:
             object_.acquire()
             object_.release()
 
-    assert grows(use, 4000) < 2000  # 16,000 of them would take more
+    assert growth(use, 4000) < 2000  # 16,000 leaked objects would take more
 
 
 @pytest.mark.parametrize("name", LOCKS + SEMAPHORES)
 def test_no_memory_is_lost_to_contention(name: str) -> None:
-    made: list[weakref.ref[Any]] = []
+    locks: list[weakref.ref[Any]] = []
     for _ in range(30):
         lock: Any = fairlock.Lock(name) if name in LOCKS else fairlock.Semaphore(1, name)
         contend(lock)
-        made.append(weakref.ref(lock))
+        locks.append(weakref.ref(lock))
     del lock
     gc.collect()
-    assert not [weak for weak in made if weak() is not None]
+    assert not [weak for weak in locks if weak() is not None]
 
 
-def test_waiters_keep_what_they_wait_for() -> None:
+def test_a_waiter_keeps_its_lock_alive() -> None:
     lock = fairlock.Lock()
     lock.acquire()
     owner = [lock]
@@ -214,8 +214,7 @@ def test_waiters_keep_what_they_wait_for() -> None:
         kept.release()
 
 
-def test_a_thread_leaves_nothing_behind() -> None:
-    """Who waits for what is listed by thread: not after the thread has ended."""
+def test_a_thread_that_has_ended_is_not_listed() -> None:
     lock = fairlock.Lock()
     with lock:
         for _ in range(20):
@@ -227,9 +226,7 @@ def test_a_thread_leaves_nothing_behind() -> None:
 
 
 @pytest.mark.parametrize("wrap", [fairlock.Capacitor, fairlock.Condition])
-def test_one_around_the_other(wrap: Callable[[Any], Any]) -> None:
-    """However many there are: whatever frees one does not need the stack of all."""
-
+def test_deep_nesting_is_freed_on_a_small_stack(wrap: Callable[[Any], Any]) -> None:
     def work() -> None:
         lock: Any = fairlock.Lock()
         for _ in range(200_000):
@@ -248,8 +245,8 @@ def test_one_around_the_other(wrap: Callable[[Any], Any]) -> None:
 
 
 @pytest.mark.parametrize("type_", [fairlock.Capacitor, fairlock.Condition])
-def test_used_while_it_is_collected(type_: Any) -> None:
-    """A finalizer can make a weak reference that outlives what the collector clears, and so find a cleared object."""
+def test_methods_during_a_collection(type_: Any) -> None:
+    """A finalizer can create a weak reference that the collector does not clear, and then use a cleared object."""
     weak: list[weakref.ref[Any]] = []
 
     class Inner:
@@ -260,26 +257,26 @@ def test_used_while_it_is_collected(type_: Any) -> None:
             pass
 
         def __del__(self) -> None:
-            found = weakref.ref(self.owner)  # type: ignore[attr-defined]
-            weak.append(weakref.ref(self.last, lambda _: use(found())))  # type: ignore[attr-defined]
+            owner = weakref.ref(self.owner)  # type: ignore[attr-defined]
+            weak.append(weakref.ref(self.sentinel, lambda _: use(owner())))  # type: ignore[attr-defined]
 
-    class Last:
+    class Sentinel:
         pass
 
     def use(object_: Any) -> None:
         if object_ is None:
             return
-        for name in ("inner", "_lock", "platoon", "waiting"):
+        for name in ("inner", "_lock", "platoon", "waiters"):
             getattr(object_, name, None)
         for method in (object_.acquire, object_.release, object_.locked, object_.__enter__, object_.__repr__):
             outcome(method)
 
     def garbage() -> None:
-        owner = type_.__new__(type_)  # the collector clears the oldest first
-        inner, last = Inner(), Last()
+        owner = type_.__new__(type_)  # first, because the collector clears the oldest object first
+        inner, sentinel = Inner(), Sentinel()
         owner.__init__(inner)
-        inner.owner, inner.last = owner, last  # type: ignore[attr-defined]
-        last.owner = owner  # type: ignore[attr-defined]
+        inner.owner, inner.sentinel = owner, sentinel  # type: ignore[attr-defined]
+        sentinel.owner = owner  # type: ignore[attr-defined]
 
     garbage()
     gc.collect()

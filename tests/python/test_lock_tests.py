@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CPython's own tests of locks, unchanged, on our types."""
+"""CPython's own tests of locks, unchanged, on fairlock's types."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RLockTests(lock_tests.RLockTests):  # type: ignore[misc]
 class ConditionAsRLockTests(lock_tests.RLockTests):  # type: ignore[misc]
     locktype = staticmethod(fairlock.Condition)
 
-    @unittest.skip("the repr of a condition is not that of a lock; test_threading skips it too")
+    @unittest.skip("a condition has a repr of its own; test_threading skips this test too")
     def test_repr(self) -> None: ...
 
     test_locked_repr = test_repr_count = test_repr

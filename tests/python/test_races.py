@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several threads do at the same instant, above all where no global lock orders them."""
+"""Calls that several threads make at the same instant, above all without a GIL."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _many_switches() -> Any:
 
 
 @pytest.mark.parametrize("algorithm", LOCKS)
-def test_one_release_too_many_is_told_to_one(algorithm: str) -> None:
+def test_of_simultaneous_releases_one_succeeds(algorithm: str) -> None:
     lock = fairlock.Lock(algorithm)
     for _ in range(TIMES // 10):
         lock.acquire()
@@ -55,8 +55,8 @@ def test_a_bounded_semaphore_stays_within_its_bound(algorithm: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", SEMAPHORES)
-def test_releases_of_very_many(algorithm: str) -> None:
-    """At once, each of which would fit alone: OverflowError for one, and no end of the process."""
+def test_simultaneous_releases_of_very_many_permits(algorithm: str) -> None:
+    """Each fits alone, but not both: one raises OverflowError, and the process goes on."""
     run_python(
         """
 import re, sys, threading, fairlock
@@ -67,22 +67,22 @@ except OverflowError as error:
 for n in (most, most // 2 + 1):
     for _ in range(30):
         semaphore = fairlock.Semaphore(0, sys.argv[1])
-        ready, told = [], []
+        ready, errors = [], []
         def release():
             ready.append(None)
             while len(ready) < 2: pass
             try:
                 semaphore.release(n)
             except OverflowError:
-                told.append(None)
+                errors.append(None)
         threads = [threading.Thread(target=release) for _ in range(2)]
         for thread in threads: thread.start()
         for thread in threads: thread.join()
-        assert (len(told), semaphore._value) == (1, n), (told, semaphore)
+        assert (len(errors), semaphore._value) == (1, n), (errors, semaphore)
 semaphore = fairlock.Semaphore(most, sys.argv[1])
 try:
     semaphore.release()
-    raise SystemExit("past the end")
+    raise SystemExit("the semaphore exceeded its limit")
 except OverflowError:
     pass
 assert semaphore._value == most and semaphore.acquire(timeout=0)
@@ -92,7 +92,7 @@ assert semaphore._value == most and semaphore.acquire(timeout=0)
 
 
 @pytest.mark.parametrize("algorithm", LOCKS)
-def test_first_contention_of_many(algorithm: str) -> None:
+def test_several_threads_are_the_first_to_contend(algorithm: str) -> None:
     for _ in range(TIMES // 30):
         lock = fairlock.Lock(algorithm)
         count = [0]
@@ -108,31 +108,31 @@ def test_first_contention_of_many(algorithm: str) -> None:
         assert lock.statistics().contended <= 80
 
 
-def test_reading_while_others_contend() -> None:
+def test_attributes_are_read_while_threads_contend() -> None:
     objects: list[Any] = [fairlock.Lock(), fairlock.Lock("twa"), fairlock.RLock(), fairlock.Condition()]
     objects += [fairlock.Semaphore(2), fairlock.BoundedSemaphore(2)]
     stop = threading.Event()
 
     def use() -> None:
         while not stop.is_set():
-            for one in objects:
-                with one:
-                    if isinstance(one, fairlock.Condition):
-                        one.wait(0.0001)
-                        one.notify()
+            for each in objects:
+                with each:
+                    if isinstance(each, fairlock.Condition):
+                        each.wait(0.0001)
+                        each.notify()
 
     def read() -> None:
         for _ in range(TIMES):
-            for one in objects:
-                repr(one)
-                one.waiters, getattr(one, "owner", None), getattr(one, "_value", None)
-                if not isinstance(one, fairlock.Condition):
-                    statistics = one.statistics()
+            for each in objects:
+                repr(each)
+                each.waiters, getattr(each, "owner", None), getattr(each, "_value", None)
+                if not isinstance(each, fairlock.Condition):
+                    statistics = each.statistics()
                     assert statistics.longest >= 0
-                    one.algorithm  # noqa: B018
+                    each.algorithm  # noqa: B018
             for thread, object_, seconds in fairlock._locks.waits():  # type: ignore[attr-defined]
                 assert thread
-                assert any(object_ is one or object_ is getattr(one, "_lock", None) for one in objects)
+                assert any(object_ is each or object_ is getattr(each, "_lock", None) for each in objects)
                 assert 0 <= seconds < ENOUGH
 
     with Crew() as crew:
@@ -142,11 +142,11 @@ def test_reading_while_others_contend() -> None:
         for reader in readers:
             reader.join(ENOUGH)
         stop.set()
-    assert all(one.waiters == 0 for one in objects)
+    assert all(each.waiters == 0 for each in objects)
 
 
-def test_wait_of_who_does_not_hold_the_lock() -> None:
-    """Over a plain Lock it may free that of another thread, as with threading, but never one that is free."""
+def test_wait_by_a_thread_that_does_not_hold_the_lock() -> None:
+    """Over a Lock, wait() may release the lock of another thread, as in threading, but never a free lock."""
     lock = fairlock.Lock()
     condition = fairlock.Condition(lock)
 
@@ -165,7 +165,7 @@ def test_wait_of_who_does_not_hold_the_lock() -> None:
     assert [lock.acquire(timeout=0), lock.acquire(timeout=0)] == [True, False]
 
 
-def test_init_by_many() -> None:
+def test_of_simultaneous_inits_one_succeeds() -> None:
     for _ in range(TIMES // 3):
         lock: Any = fairlock.Lock.__new__(fairlock.Lock)
         results: list[object] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m fairlock runs a program as Python does: each test asks both, and compares."""
+"""`python -m fairlock` runs a program like Python: each test runs it both ways, and compares."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ ENDINGS = ["end", "raise", "interrupt", "status", "message", "hook"]
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("what", [["some where/script.py"], ["-m", "package.module"], ["some where"]], ids=str)
-def test_like_python_itself(what: list[str], ending: str, python: Python, programs: Path) -> None:
+def test_a_program_runs_as_under_python(what: list[str], ending: str, python: Python, programs: Path) -> None:
     plain = python(*what, ending, "-x", "--version")
-    ours = python("-m", "fairlock", *what, ending, "-x", "--version")
-    assert ours.returncode == plain.returncode
-    assert ours.stdout == plain.stdout
-    assert ours.stderr == plain.stderr
+    with_fairlock = python("-m", "fairlock", *what, ending, "-x", "--version")
+    assert with_fairlock.returncode == plain.returncode
+    assert with_fairlock.stdout == plain.stdout
+    assert with_fairlock.stderr == plain.stderr
 
 
 @pytest.mark.parametrize("flag", [[], ["-P"]], ids=str)
@@ -69,37 +69,39 @@ def test_like_python_itself(what: list[str], ending: str, python: Python, progra
     ],
     ids=str,
 )
-def test_code_and_errors_like_python_itself(flag: list[str], what: list[str], python: Python, programs: Path) -> None:
+def test_code_and_errors_are_handled_as_by_python(
+    flag: list[str], what: list[str], python: Python, programs: Path
+) -> None:
     plain = python(*flag, *what)
-    ours = python(*flag, "-m", "fairlock", *what)
-    assert ours.returncode == plain.returncode
-    assert ours.stdout == plain.stdout
-    # From 3.13 on Python shows the lines of -c too.
-    assert ours.stderr.splitlines()[-1:] == plain.stderr.splitlines()[-1:]
-    assert "fairlock" not in ours.stderr.replace(sys.executable, "")
+    with_fairlock = python(*flag, "-m", "fairlock", *what)
+    assert with_fairlock.returncode == plain.returncode
+    assert with_fairlock.stdout == plain.stdout
+    # From 3.13 on, Python also shows the lines of -c.
+    assert with_fairlock.stderr.splitlines()[-1:] == plain.stderr.splitlines()[-1:]
+    assert "fairlock" not in with_fairlock.stderr.replace(sys.executable, "")
 
 
 @pytest.mark.parametrize("how", ["file", "-m", "-c"])
-def test_locks_are_ours(how: str, python: Python, tmp_path: Path) -> None:
+def test_threading_creates_fairlocks_types(how: str, python: Python, tmp_path: Path) -> None:
     code = "import threading; print(type(threading.Lock()))"
     (tmp_path / "locks.py").write_text(code)
     what = {"file": ["locks.py"], "-m": ["-m", "locks"], "-c": ["-c", code]}[how]
     assert python("-m", "fairlock", *what).stdout == "<class 'fairlock.Lock'>\n"
 
 
-def test_main_stays_for_what_the_program_left_running(python: Python, tmp_path: Path) -> None:
-    (tmp_path / "left.py").write_text("""
+def test_the_main_module_stays_for_threads_that_the_program_left_running(python: Python, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("""
 import pickle, threading
 def later():
     threading.main_thread().join()
     print(pickle.loads(pickle.dumps(later)) is later)
 threading.Thread(target=later).start()
 """)
-    assert python("-m", "fairlock", "left.py").stdout == "True\n"
+    assert python("-m", "fairlock", "script.py").stdout == "True\n"
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_pool_of_processes_finds_the_program(method: str, python: Python, tmp_path: Path) -> None:
+def test_a_process_pool_imports_the_program(method: str, python: Python, tmp_path: Path) -> None:
     (tmp_path / "pool.py").write_text("""
 import multiprocessing, sys
 def double(x): return 2 * x
@@ -112,7 +114,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize(
-    ("arguments", "remedy"),
+    ("arguments", "hint"),
     [
         (["no-such-thing"], "list"),
         (["no-such-file.py"], "path"),
@@ -121,12 +123,14 @@ if __name__ == "__main__":
     ],
     ids=str,
 )
-def test_usage_errors_are_one_line_with_a_remedy(arguments: list[str], remedy: str, python: Python) -> None:
+def test_a_usage_error_is_one_line_that_says_what_would_be_right(
+    arguments: list[str], hint: str, python: Python
+) -> None:
     done = python("-m", "fairlock", *arguments)
     assert done.returncode == 2
     assert done.stderr.startswith("fairlock: ")
     assert done.stderr.count("\n") == 1
-    assert remedy in done.stderr
+    assert hint in done.stderr
 
 
 def test_a_command_wins_over_a_file_of_its_name(python: Python, tmp_path: Path) -> None:
@@ -135,7 +139,7 @@ def test_a_command_wins_over_a_file_of_its_name(python: Python, tmp_path: Path) 
     assert python("-m", "fairlock", "./list").stdout == "the file\n"
 
 
-def test_options_of_old_still_answer(python: Python) -> None:
+def test_options_that_print_version_and_paths(python: Python) -> None:
     assert python("-m", "fairlock", "--version").stdout.startswith("fairlock ")
     for option in ("--include", "--cmake-dir"):
         assert Path(python("-m", "fairlock", option).stdout.strip()).is_dir()

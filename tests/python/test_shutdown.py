@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The end of the interpreter: with daemon threads in every kind of wait, locks that are held, and late users."""
+"""The interpreter can end while daemon threads wait, while locks are held, and while exit handlers use locks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def wait_for_condition(timeout):
     with condition:
         condition.wait(timeout)
 
-def again_and_again(wait):
+def repeat(wait):
     while True:
         wait()
 
@@ -42,9 +42,9 @@ short += [use, use]
 """
 
 WAYS = {
-    "everybody waits": "targets = waits",
-    "waits come to an end": "targets = [lambda wait=wait: again_and_again(wait) for wait in short]",
-    "all at once": "targets = waits[::2] + [lambda wait=wait: again_and_again(wait) for wait in short]",
+    "long waits": "targets = waits",
+    "waits that end": "targets = [lambda wait=wait: repeat(wait) for wait in short]",
+    "both": "targets = waits[::2] + [lambda wait=wait: repeat(wait) for wait in short]",
 }
 
 END = """
@@ -55,13 +55,13 @@ time.sleep(0.01)
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_daemon_threads(way: str) -> None:
+def test_daemon_threads_wait_at_the_end(way: str) -> None:
     for _ in range(12):
         run_python(CHILD + WAYS[way] + END)
 
 
-def test_locks_are_let_go_of_while_the_interpreter_ends() -> None:
-    """Daemon threads are called in the middle of the end, one after the other."""
+def test_locks_are_released_while_the_interpreter_ends() -> None:
+    """Each release admits a daemon thread, in the middle of the finalization."""
     for _ in range(12):
         run_python(
             CHILD
@@ -89,7 +89,7 @@ atexit.register(release)
         )
 
 
-def test_atexit_may_lock() -> None:
+def test_exit_handlers_and_finalizers_may_use_locks() -> None:
     out = run_python(
         """
 import atexit, threading, fairlock
@@ -111,14 +111,14 @@ class Late:
     def __del__(self):
         with self.lock:
             print("late")
-keep = Late()
-sys_keep = [keep]; sys_keep.append(sys_keep)
+late_object = Late()
+cycle = [late_object]; cycle.append(cycle)
 """
     )
     assert out.startswith("False False\n")
 
 
-def test_threads_that_hold_locks() -> None:
+def test_threads_hold_locks_at_the_end() -> None:
     run_python(
         """
 import threading, time, fairlock
@@ -132,16 +132,18 @@ def wait():
 threading.Thread(target=hold).start()
 for _ in range(3):
     threading.Thread(target=wait).start()
-def hold_for_ever():
+def hold_forever():
     with fairlock.RLock("twa"):
         time.sleep(1000)
-threading.Thread(target=hold_for_ever, daemon=True).start()
+threading.Thread(target=hold_forever, daemon=True).start()
 """
     )
 
 
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="before, sys.exit() of other threads is not told apart")
-def test_a_thread_that_ends_while_it_holds() -> None:
+@pytest.mark.skipif(
+    sys.version_info < (3, 12), reason="before 3.12, _thread.exit() of a thread is reported as an error"
+)
+def test_a_thread_ends_while_it_holds_a_lock() -> None:
     run_python(
         """
 import threading, _thread, fairlock

@@ -65,7 +65,7 @@ def entering(capacitor):
     return capacitor.acquire
 """
 
-# How the main thread waits: an expression whose value is a function that would wait for ever.
+# How the main thread waits: each expression returns a function that waits without a limit.
 WAITS = {
     "Lock": "acquiring(fairlock.Lock())",
     "Lock, timeout": "acquiring(fairlock.Lock(), True, 1000)",
@@ -187,7 +187,7 @@ with condition:
         while seen[-1].__context__ is not None:
             seen.append(seen[-1].__context__)
         expected = [signal.SIGINT, signal.SIGALRM]
-        assert [one.args[0] for one in seen][-2:] == expected, seen
+        assert [each.args[0] for each in seen][-2:] == expected, seen
 disturber.join()
 assert ("inside" in handled) == {"yield" not in lock}
 assert not lock.locked()
@@ -229,12 +229,12 @@ def contexts_after(*handlers):
             condition.wait()
             assert False, "wait() did not raise"
         except Handled as error:
-            found = [error]
+            contexts = [error]
     disturber.join()
-    while found[-1].__context__ is not None:
-        found.append(found[-1].__context__)
-        assert len(found) < 10, found
-    return [one.args[0] for one in found]
+    while contexts[-1].__context__ is not None:
+        contexts.append(contexts[-1].__context__)
+        assert len(contexts) < 10, contexts
+    return [each.args[0] for each in contexts]
 
 def raise_first(): raise first
 def raise_second(): raise second
@@ -247,7 +247,7 @@ assert contexts_after(raise_first, raise_second, raise_first) == ["first"]
 
 
 def test_handler_runs_while_an_rlock_is_restored() -> None:
-    """As in a threading.Condition: the lock is held as often as before, even if the handler raises."""
+    """The lock is held as often as before, even if the handler raises, as under a threading.Condition."""
     run_python(
         CHILD
         + """
@@ -285,7 +285,7 @@ STRICT = [f"Lock({name!r})" for name in STRICT_LOCKS] + [f"Semaphore(1, {name!r}
 
 @pytest.mark.parametrize("lock", ["Lock()", "RLock()", "Lock(waiting='park')", "Semaphore()", *STRICT])
 def test_main_thread_keeps_its_place_in_a_long_wait(lock: str) -> None:
-    """It looks for signals without leaving the line, even after a handler that executed no bytecode."""
+    """It checks for signals without leaving the line, even after a handler that executed no bytecode."""
     run_python(
         CHILD
         + f"""
@@ -349,18 +349,19 @@ eventually(undisturbed)
     )
 
 
-# Since 3.13, in a child that another thread forked, a signal sets the flag of the former main thread, which is gone.
-lost_by_python = pytest.mark.skipif(sys.version_info >= (3, 13), reason="Python itself does not notice the signal")
+# Since 3.13, if a thread other than the main thread forks, a signal in the child sets the flag of the former main
+# thread, which is gone.
+missed_by_python = pytest.mark.skipif(sys.version_info >= (3, 13), reason="Python misses the signal")
 
 
-@pytest.mark.parametrize("forks", ["main", pytest.param("other", marks=lost_by_python)])
+@pytest.mark.parametrize("forks", ["main", pytest.param("other", marks=missed_by_python)])
 def test_child_of_a_fork(forks: str) -> None:
     """In the child, the thread that forked is the main thread, and handles the signals."""
     run_python(
         CHILD
         + f"""
 import warnings
-warnings.simplefilter("ignore")  # of forking with threads
+warnings.simplefilter("ignore")  # about forks with threads
 
 def handle(*_):
     raise Handled

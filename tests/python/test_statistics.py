@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""owner, waiting, statistics() and waits(): right in situations whose truth is known."""
+"""owner, waiters, statistics() and waits() are right in known situations."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_statistics(algorithm: str) -> None:
     assert lock.statistics() == (0, 0, 0, 0, 0.0, 0.0)
     lock.acquire()
     assert not lock.acquire(blocking=False)
-    assert lock.statistics().abandoned == 0  # it did not wait
+    assert lock.statistics().abandoned == 0  # a failed attempt that did not wait
     assert not lock.acquire(timeout=SOON)
     statistics = lock.statistics()
     assert (statistics.contended, statistics.abandoned, statistics.woken) == (0, 1, 0)
@@ -70,11 +70,13 @@ def test_statistics(algorithm: str) -> None:
     assert (statistics.contended, statistics.abandoned) == (3, 1)
     assert 1 <= statistics.woken <= 3
     assert statistics.parks >= statistics.woken
-    assert 0 < statistics.longest <= statistics.waited  # of the three, the first waited longer than whoever gave up
+    assert (
+        0 < statistics.longest <= statistics.waited
+    )  # the first of the three waited longer than the thread that gave up
     assert lock.waiters == 0
 
 
-def test_statistics_by_name() -> None:
+def test_statistics_are_a_named_tuple() -> None:
     statistics = fairlock.Lock().statistics()
     assert isinstance(statistics, fairlock.Statistics)
     assert statistics._fields if hasattr(statistics, "_fields") else len(statistics) == 6
@@ -97,9 +99,9 @@ def test_waits() -> None:
         eventually(lambda: len(waits()) == 3)
         time.sleep(SOON)
         idents = [thread.ident for thread in crew.threads]
-        now = {thread: (object_, seconds) for thread, object_, seconds in waits()}
-        assert [now[ident][0] for ident in idents if ident is not None] == [lock, semaphore, condition]
-        assert all(SOON <= seconds < ENOUGH for _, seconds in now.values())
+        current = {thread: (object_, seconds) for thread, object_, seconds in waits()}
+        assert [current[ident][0] for ident in idents if ident is not None] == [lock, semaphore, condition]
+        assert all(SOON <= seconds < ENOUGH for _, seconds in current.values())
         lock.release()
         semaphore.release()
         with condition:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Storms of short timeouts: nobody is in twice, nothing is lost, and in the end the line is empty."""
+"""Under storms of short timeouts, threads exclude each other, no permit is lost, and the line ends up empty."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support import LOCKS, POLICIES, SEMAPHORES, Crew, eventually, together
 import fairlock
 
 THREADS = 16
-SECONDS = 0.12  # for each storm: there are many
+SECONDS = 0.12  # of each of the many storms
 
 
 def storm(lock: Any, permits: int) -> None:
@@ -53,16 +53,16 @@ def test_semaphores(algorithm: str, permits: int) -> None:
 
 
 @pytest.mark.parametrize("waiting", POLICIES[2:])
-def test_who_never_sleeps(waiting: str) -> None:
-    """Of a few: with more threads than processors they wait for each other's time slices."""
+def test_policies_that_never_sleep(waiting: str) -> None:
+    """Only a few algorithms: with more threads than processors, spinning threads wait for each other's time slices."""
     storm(fairlock.Lock("twa", waiting=waiting), 1)
     storm(fairlock.Lock(waiting=waiting), 1)
     storm(fairlock.Semaphore(2, "twa-semaphore", waiting=waiting), 2)
 
 
 @pytest.mark.parametrize("algorithm", LOCKS + SEMAPHORES)
-def test_all_leave_but_the_last(algorithm: str) -> None:
-    """From the head, the middle and the tail, in any order, behind an owner that does not care."""
+def test_most_waiters_leave(algorithm: str) -> None:
+    """They leave the head, the middle and the tail in a random order, while the owner keeps the lock."""
     lock: Any = fairlock.Lock(algorithm) if algorithm in LOCKS else fairlock.Semaphore(1, algorithm)
     dice = random.Random(1)
     lock.acquire()
@@ -87,7 +87,7 @@ def test_all_leave_but_the_last(algorithm: str) -> None:
 
 
 def test_conditions_with_short_timeouts() -> None:
-    """Every item that is announced is taken, whoever gives up meanwhile."""
+    """Every item is taken, although waiters give up meanwhile."""
     condition = fairlock.Condition()
     items: list[int] = []
     taken: list[int] = []

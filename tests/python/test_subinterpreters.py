@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other interpreters in the same process: each has its own types, and what is waited for in one is nobody's business
-in the other."""
+"""Each interpreter of a process has types of its own, and does not see the waits of another interpreter."""
 
 from __future__ import annotations
 
@@ -9,7 +8,9 @@ import sys
 import pytest
 from support import run_python
 
-pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="the module is for one interpreter before 3.12")
+pytestmark = pytest.mark.skipif(
+    sys.version_info < (3, 12), reason="before 3.12, only one interpreter can import the module"
+)
 
 CHILD = """
 import signal, sys, threading, time
@@ -28,8 +29,8 @@ def create(own_gil):
         return _interpreters.create(isolated=own_gil)
     return _interpreters.create("isolated" if own_gil else "legacy")
 
-def from_birth_to_end(own_gil, code):
-    '''In one thread: the threading of an interpreter wants to be shut down where it was imported.'''
+def run_in_new_interpreter(own_gil, code):
+    '''All in one thread: an interpreter must shut down threading in the thread that imported it.'''
     interpreter = create(own_gil)
     run(interpreter, code)
     _interpreters.destroy(interpreter)
@@ -63,13 +64,13 @@ both_kinds = pytest.mark.parametrize("own_gil", [False, True])
 
 
 @both_kinds
-def test_import_use_and_end(own_gil: bool) -> None:
+def test_import_use_and_shutdown(own_gil: bool) -> None:
     run_python(
         CHILD
         + f"""
 for imported in (False, True):
     for _ in range(3):
-        from_birth_to_end({own_gil}, USE)
+        run_in_new_interpreter({own_gil}, USE)
     import fairlock
 exec(USE)
 """
@@ -77,11 +78,11 @@ exec(USE)
 
 
 @both_kinds
-def test_several_at_once(own_gil: bool) -> None:
+def test_several_interpreters_at_once(own_gil: bool) -> None:
     run_python(
         CHILD
         + f"""
-threads = [threading.Thread(target=from_birth_to_end, args=({own_gil}, USE)) for _ in range(3)]
+threads = [threading.Thread(target=run_in_new_interpreter, args=({own_gil}, USE)) for _ in range(3)]
 for thread in threads: thread.start()
 exec(USE)
 for thread in threads: thread.join()
@@ -91,8 +92,8 @@ exec(USE)
 
 
 @both_kinds
-def test_waits_of_others_are_not_seen(own_gil: bool) -> None:
-    """An object of one interpreter in the hands of another would be the end of both."""
+def test_waits_of_another_interpreter_are_hidden(own_gil: bool) -> None:
+    """An object of one interpreter must never reach another: both would crash."""
     run_python(
         CHILD
         + f"""
@@ -103,7 +104,7 @@ lock.acquire()
 waiter = threading.Thread(target=lock.acquire, daemon=True)
 waiter.start()
 while not lock.waiters: time.sleep(0.001)
-from_birth_to_end({own_gil}, '''
+run_in_new_interpreter({own_gil}, '''
 from fairlock._locks import waits
 assert waits() == [], waits()
 ''')
@@ -115,7 +116,7 @@ lock = fairlock.Lock()
 lock.acquire()
 lock.acquire(timeout=0.2)
 '''
-other = threading.Thread(target=from_birth_to_end, args=({own_gil}, code), daemon=True)
+other = threading.Thread(target=run_in_new_interpreter, args=({own_gil}, code), daemon=True)
 other.start()
 end = time.monotonic() + 0.15
 while time.monotonic() < end:
@@ -129,12 +130,12 @@ waiter.join()
 
 @both_kinds
 def test_ctrl_c_still_reaches_the_main_thread(own_gil: bool) -> None:
-    """Also after another thread was the first to import the module in an interpreter of its own."""
+    """That holds even after another thread imported the module first, in an interpreter of its own."""
     run_python(
         CHILD
         + f"""
 import fairlock
-thread = threading.Thread(target=from_birth_to_end, args=({own_gil}, "import fairlock; fairlock.Lock().acquire()"))
+thread = threading.Thread(target=run_in_new_interpreter, args=({own_gil}, "import fairlock; fairlock.Lock().acquire()"))
 thread.start()
 thread.join()
 main = threading.get_ident()
@@ -154,7 +155,7 @@ except KeyboardInterrupt:
     )
 
 
-def test_the_gil_stays_off() -> None:
+def test_the_import_does_not_enable_the_gil() -> None:
     run_python(
         """
 import sys

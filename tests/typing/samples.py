@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Typical use, for type checkers: tests/test_types.py runs them on this file, and never runs the file."""
+"""Typical use, for type checkers: tests/test_types.py checks this file, and never runs it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import fairlock
 
 
 class AnyLock(Protocol):
-    """What a function asks for that takes the locks of threading and of fairlock alike."""
+    """A parameter type that accepts the locks of threading and of fairlock."""
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool: ...
     def release(self) -> None: ...
@@ -31,7 +31,7 @@ def needs_an_event(event: threading.Event) -> None: ...
 def needs_a_barrier(barrier: threading.Barrier) -> None: ...
 
 
-def where_threading_would_do() -> None:
+def in_place_of_threading() -> None:
     needs_a_lock(threading.Lock())
     needs_a_lock(fairlock.Lock())
     needs_a_lock(fairlock.Lock("twa", waiting="park"))
@@ -60,7 +60,7 @@ def locks(lock: fairlock.Lock, again: fairlock.RLock) -> int:
     assert_type(abandoned, int)
     assert_type(longest, float)
     with lock, again:
-        return 1  # a checker that thought the block could swallow an exception would miss a return here
+        return 1  # type checkers know that the block swallows no exception, so they miss no return here
 
 
 def semaphores(semaphore: fairlock.Semaphore) -> None:
@@ -95,10 +95,10 @@ class Account(fairlock.Lock):
 
 
 def wrong() -> None:
-    """Each line is an error, and the checkers say so: an ignore that is not needed would be one."""
+    """Each line is an error. The checkers agree, because they report an ignore that is not needed."""
     fairlock.Lock(waiting=1)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     fairlock.Lock("twa", "park")  # type: ignore[call-arg, misc, unused-ignore]  # pyright: ignore[reportCallIssue]
-    print(fairlock.Lock().waiting)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    fairlock.Lock().waiting = 1  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
     fairlock.Lock().owner = 1  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
     fairlock.Condition(object())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     fairlock.Semaphore("4")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
