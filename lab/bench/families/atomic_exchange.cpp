@@ -24,8 +24,8 @@ struct alignas(sector) Exchanger {
       : own(static_cast<std::int32_t>(thread + 1)), generator(Generator::Kind::xoroshiro128plus, seed + thread) {}
 };
 
-// At the beginning, the shared structure is number 0, and thread i has number i + 1. Exchanges only move them, so at the
-// end each must be there once, and intact.
+// At the beginning, the shared structure is number 0, and thread i has number i + 1. Exchanges only move them, so at
+// the end each must be there once, and intact.
 bool all_intact(std::vector<FiveIntegers> all) {
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.values[0] < b.values[0]; });
   for (std::size_t i = 0; i < all.size(); ++i)
