@@ -52,7 +52,8 @@ Judge::Judge(const Program& program, unsigned threads)
       threads_(threads),
       locks_(program.locks),
       permits_(program.permits),
-      always_held_(program.permits == any_number || program.waits_for_deadlines) {}
+      always_held_(program.permits == any_number || program.waits_for_deadlines),
+      bounded_(bounds_bypass(program.order)) {}
 
 void Judge::reset() {
   state_ = State{};
@@ -96,7 +97,7 @@ void Judge::enter(unsigned t, unsigned lock) {
                                     : std::to_string(inside) + " others were") +
                        " inside");
   line.inside |= bit(t);
-  if (!bounds_bypass(order_)) return;
+  if (!bounded_) return;
   check_bypass(t);
   unsigned ahead = 0;
   while (ahead < line.length && line.thread[ahead] != t) ++ahead;
@@ -147,9 +148,8 @@ void Judge::give_up_wait(unsigned t) {
   standing.placed = true;  // what it still does to the lock is no arrival
 }
 
-void Judge::take_step(unsigned t) {
+void Judge::take_release_step(unsigned t) {
   auto& standing = state_.standings[t];
-  if (!standing.leaving) return;
   // Releasing a lock empties it, whichever thread releases; a semaphore's permit is returned by the thread that has it.
   state_.lines[standing.lock].inside &= permits_ == 1 ? std::uint8_t{0} : static_cast<std::uint8_t>(~bit(t));
   standing.leaving = false;
@@ -157,11 +157,6 @@ void Judge::take_step(unsigned t) {
 
 // A thread arrives with the last RMW that changes the lock's own words before it begins to wait, or enters. At a
 // capacitor it arrives with the first one, which takes its place in the order of platoons.
-bool Judge::may_arrive(unsigned t) const {
-  const auto& standing = state_.standings[t];
-  return bounds_bypass(order_) && standing.phase == Phase::acquiring && !standing.placed;
-}
-
 void Judge::arrive(unsigned t) {
   auto& line = state_.lines[state_.standings[t].lock];
   if (order_ == Order::platoon && in_line(line, t)) return;

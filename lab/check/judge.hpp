@@ -72,10 +72,15 @@ class Judge {
 
   void begin_wait(unsigned t);    // it has posted a wait
   void give_up_wait(unsigned t);  // because of its deadline
-  void take_step(unsigned t);     // an operation takes effect
+  void take_step(unsigned t) {    // an operation takes effect
+    if (state_.standings[t].leaving) take_release_step(t);
+  }
   void start(unsigned t) { state_.standings[t].started = true; }
   // A thread arrives when an RMW of its changes the lock's own words (`arrive`), if it may arrive now.
-  bool may_arrive(unsigned t) const;
+  bool may_arrive(unsigned t) const {
+    const auto& standing = state_.standings[t];
+    return bounded_ && standing.phase == Phase::acquiring && !standing.placed;
+  }
   void arrive(unsigned t);
 
   // --- states ---
@@ -91,12 +96,14 @@ class Judge {
     std::array<Line, max_locks> lines;
   };
 
+  void take_release_step(unsigned t);
   void check_bypass(unsigned t);
 
   Order order_;
   int bypass_;
   unsigned threads_, locks_, permits_;
   bool always_held_;
+  bool bounded_;  // the order bounds bypass
   State state_{};
   Violation violation_;
 };

@@ -10,6 +10,20 @@ namespace fairlock::check {
 
 thread_local World* World::current_ = nullptr;
 
+namespace {
+
+// Clears the stack below the frame of the caller, whose last call this must be: then it is a tail call, and no frame
+// lies between. What a call leaves there would return as unused bytes of later frames, and make equal states look
+// different.
+[[gnu::noinline]] void* clean_stack(void* result = nullptr) {
+  std::byte unused[512];
+  std::memset(unused, 0, sizeof unused);
+  asm volatile("" : : "r"(unused) : "memory");
+  return result;
+}
+
+}  // namespace
+
 World::World(const Program& program, const Config& config)
     : Execution({.threads = config.threads,
                  .shared = domain_space + fixture_space,
@@ -131,19 +145,26 @@ const std::byte* World::restore(const std::byte* from) {
 
 // --- operations, on a fiber ---
 
+// Every path ends with a tail call, so that a thread that is switched out has no frame of this function (post).
 std::uint64_t World::perform(const Operation& op) {
-  if (self() == no_thread) {  // a constructor, or a look from outside between two steps
-    if (op.kind == Kind::init) arena().write(op.address, op.width, op.operand);
-    return has_address(op.kind) ? arena().read(op.address, op.width) : 0;
-  }
+  if (self() == no_thread) [[unlikely]]
+    return perform_between_steps(op);
   if (has_address(op.kind) && op.kind != Kind::unpark) expect_alive(op.address);
-  return perform(op, config_.mutation);
+  if (config_.mutation != nullptr) [[unlikely]]
+    return perform_mutated(op, config_.mutation);
+  return post(op);
 }
 
-std::uint64_t World::perform(const Operation& op, const Mutation* mutation) {
+// For constructors, and for checks of a state from outside.
+[[gnu::noinline]] std::uint64_t World::perform_between_steps(const Operation& op) {
+  if (op.kind == Kind::init) arena().write(op.address, op.width, op.operand);
+  return has_address(op.kind) ? arena().read(op.address, op.width) : 0;
+}
+
+[[gnu::noinline]] std::uint64_t World::perform_mutated(const Operation& op, const Mutation* mutation) {
   if (mutation == nullptr) return post(op);
   return mutate(*mutation, judge_.standing(self()).phase, names().word_at(op.address), mutation_states_[self()], op,
-                [&](const Operation& o) { return perform(o, mutation->also); });
+                [&](const Operation& o) { return perform_mutated(o, mutation->also); });
 }
 
 std::uint64_t World::post(const Operation& op) {
@@ -158,13 +179,15 @@ void World::touch(std::uintptr_t address) {
   if (self() == no_thread) return;
   expect_alive(address);
   if (config_.weak) post({.kind = Kind::touch, .address = address});
+  clean_stack();
 }
 
 // A thread with a bug may follow a wild pointer. The checker reports that before it reads there.
 void World::expect_alive(std::uintptr_t address) {
+  if (arena().contains(address) && !dead(address)) [[likely]]
+    return;
   if (!arena().contains(address)) stop(Property::wild, thread_name(self()) + " followed a pointer to nowhere");
-  if (dead(address))
-    stop(Property::destroyed, thread_name(self()) + " touched what another thread has destroyed or freed");
+  stop(Property::destroyed, thread_name(self()) + " touched what another thread has destroyed or freed");
 }
 
 void World::stop(Property property, std::string what) {
@@ -181,19 +204,19 @@ void World::stop_if_violated() {
 void* World::own(unsigned type, std::size_t size, Naming naming) {
   void* const object = Execution::own(type, size, naming);
   if (object == nullptr) stop(Property::promise, "the own objects of a thread take more space than the checker has");
-  return object;
+  return clean_stack(object);
 }
 
 void* World::enter_scope(unsigned type, std::size_t size, Naming naming) {
   void* const object = own(type, size, naming);
   arena().mark_alive(object, size);
-  return object;
+  return clean_stack(object);
 }
 
 void* World::create(std::size_t size, Naming naming) {
   void* const object = Execution::create(size, naming);
   if (object == nullptr) stop(Property::promise, "a thread creates more objects than the checker has space for");
-  return object;
+  return clean_stack(object);
 }
 
 void World::call_at_exit(void (*function)(void*), void* argument) {
@@ -206,13 +229,18 @@ void World::call_at_exit(void (*function)(void*), void* argument) {
 void World::acquiring(unsigned lock) {
   judge_.acquire(self(), lock);
   forget_matches();
+  clean_stack();
 }
 
-void World::gave_way() { judge_.give_up(self()); }
+void World::gave_way() {
+  judge_.give_up(self());
+  clean_stack();
+}
 
 void World::entered(unsigned lock) {
   judge_.enter(self(), lock);
   stop_if_violated();
+  clean_stack();
 }
 
 void World::access(unsigned lock) { post({.kind = Kind::access, .operand = lock}); }
@@ -220,6 +248,7 @@ void World::access(unsigned lock) { post({.kind = Kind::access, .operand = lock}
 void World::releasing(unsigned lock) {
   judge_.release(self(), lock);
   forget_matches();
+  clean_stack();
 }
 
 void World::released() {
@@ -228,6 +257,7 @@ void World::released() {
     post(state.delayed);
   }
   judge_.leave(self());
+  clean_stack();
 }
 
 void World::forget_matches() {

@@ -116,8 +116,9 @@ class World : public runtime::Execution {
 
   void start_near_limits();
   void expect_alive(std::uintptr_t address);
+  std::uint64_t perform_between_steps(const Operation& op);
+  std::uint64_t perform_mutated(const Operation& op, const Mutation* mutation);
   std::uint64_t post(const Operation& op);
-  std::uint64_t perform(const Operation& op, const Mutation* mutation);
   void stop_if_violated();
   void forget_matches();
 

@@ -50,7 +50,7 @@ void Execution::resume(unsigned t, std::uint64_t result, bool gave_up) {
   // What earlier calls left below the stack pointer would return as unused bytes of new frames, and make equal states
   // look different.
   std::memset(static_cast<std::byte*>(thread.sp) - clean_below, 0, clean_below);
-  fairlock_switch(&driver_sp_, thread.sp);
+  fairlock_switch(&driver_sp_, thread.sp, result);
   self_ = no_thread;
   thread.version = ++versions_;
   thread.local_hash = local_hash(t);

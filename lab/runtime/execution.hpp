@@ -79,14 +79,15 @@ class Execution {
   // --- for the running thread ---
 
   unsigned self() const { return self_; }  // no_thread between runs
+  // Returns the result. The switch is a tail call, which leaves no frame on the stack. A frame would make equal states
+  // look different by its unused bytes, and all states longer.
   std::uint64_t post(const Operation& op) {
     auto& thread = threads_[self_];
     thread.pending = op;
-    fairlock_switch(&thread.sp, driver_sp_);
-    return threads_[self_].result;
+    return fairlock_switch(&thread.sp, driver_sp_, 0);
   }
   // Switches to the driver, which must not resume this thread.
-  void abandon() { fairlock_switch(&threads_[self_].sp, driver_sp_); }
+  void abandon() { fairlock_switch(&threads_[self_].sp, driver_sp_, 0); }
   // When the thread ends, the last of these calls comes first. False if there is no room.
   bool call_at_exit(void (*function)(void*), void* argument);
 
