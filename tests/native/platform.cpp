@@ -108,6 +108,7 @@ void native_promises(const char* policy) {
   CHECK(!P::await_until(word, is_never, Interrupted{}, order::acquire));
   CHECK(!P::park(word, 0, Interrupted{}));
   CHECK(!P::park(word, 0, P::within(Forever{}, 0)));
+  CHECK(P::satisfied_soon(&word, [] { return true; }, Deadline{0}) == (P::short_spin != 0));
 
   const auto begin = P::now();
   constexpr std::uint64_t millisecond = 1'000'000;

