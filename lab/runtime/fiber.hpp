@@ -9,8 +9,8 @@
 
 namespace fairlock::runtime {
 
-// Saves the stack pointer of the caller in `save_sp`, and continues where `load_sp` was saved: there, the switch returns
-// `value`.
+// Saves the stack pointer of the caller in `save_sp`, and continues where `load_sp` was saved.
+// There, the switch returns `value`.
 extern "C" std::uint64_t fairlock_switch(void** save_sp, void* load_sp, std::uint64_t value);
 
 class Fiber {

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import processes
 import pytest
+from conftest import Shared
 
 from fairlock.run import lock_statistics, preload
 
@@ -21,12 +22,15 @@ Outcomes = dict[str, str]
 
 
 @pytest.fixture(scope="session")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Compile the suite, without its C++ part if there is no C++ compiler."""
-    c, cpp = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
-    if shutil.which(c) is None:
+def program(shared: Shared) -> Path:
+    """Compile the suite, without its C++ part if there is no C++ compiler. One worker compiles it for all workers."""
+    if shutil.which(os.environ.get("CC", "cc")) is None:
         pytest.skip("no C compiler")
-    folder = tmp_path_factory.mktemp("conformance")
+    return shared.folder("conformance", compile_suite) / "conformance"
+
+
+def compile_suite(folder: Path) -> None:
+    c, cpp = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
 
     def compile_with(compiler: str, *arguments: str | Path) -> None:
         command = [compiler, *FLAGS, *map(str, arguments)]
@@ -40,7 +44,6 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
         compile_with(cpp, "-c", "-std=c++20", *SOURCES.glob("*.cpp"))
     linker = cpp if shutil.which(cpp) else c
     compile_with(linker, *folder.glob("*.o"), "-L.", "-learly", "-Wl,-rpath,$ORIGIN", "-ldl", "-o", "conformance")
-    return folder / "conformance"
 
 
 def outcomes(program: Path, environment: Mapping[str, str]) -> Outcomes:
@@ -56,8 +59,9 @@ def outcomes(program: Path, environment: Mapping[str, str]) -> Outcomes:
 
 
 @pytest.fixture(scope="session")
-def glibc(program: Path) -> Outcomes:
-    return outcomes(program, preload.environment(preload.GLIBC))
+def glibc(program: Path, shared: Shared) -> Outcomes:
+    value: Outcomes = shared.value("conformance-glibc", lambda: outcomes(program, preload.environment(preload.GLIBC)))
+    return value
 
 
 def test_every_test_has_its_own_name_and_a_requirement(program: Path) -> None:
