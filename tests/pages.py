@@ -17,6 +17,7 @@ from fairlock.usage import UsageError
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH = 100
+STATE_COUNT = re.compile(r"\d[\d,]*(?= states)|\d{1,3}(?:,\d{3})+")
 KINDS = re.compile(r"\*(Tutorial|How-to|Reference|Explanation), for [^*]+\.\*")
 FENCE = re.compile(r"^( *)```([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:^    (?:fairlock|make|python) .*\n)+", re.MULTILINE)
@@ -173,3 +174,8 @@ def unknown_functions(page: Page) -> list[str]:
             text = "\n".join(file.read_text() for file in files)
             unknown += [f"{name}() in {files[0]}" for name in names if not re.search(rf"\b{name}\b", text)]
     return unknown
+
+
+def without_state_counts(text: str) -> str:
+    """Return the text without counts of states, which depend on the compiler, and without the width of columns."""
+    return re.sub(r"[ -]+", " ", STATE_COUNT.sub("N", text))
