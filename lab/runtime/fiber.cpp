@@ -9,6 +9,8 @@
 #define SYMBOL(name) name
 #endif
 
+// A switch clears the registers that it has loaded from the stack: they would return as unused bytes of later frames.
+
 #if defined(__x86_64__)
 
 asm(".text\n"
@@ -17,7 +19,11 @@ asm(".text\n"
     "  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
     "  movq %rsp, (%rdi)\n"
     "  movq %rsi, %rsp\n"
-    "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"
+    "  movq (%rsp), %r15\n  movq 8(%rsp), %r14\n  movq 16(%rsp), %r13\n"
+    "  movq 24(%rsp), %r12\n  movq 32(%rsp), %rbx\n  movq 40(%rsp), %rbp\n"
+    "  pxor %xmm0, %xmm0\n"
+    "  movups %xmm0, (%rsp)\n  movups %xmm0, 16(%rsp)\n  movups %xmm0, 32(%rsp)\n"
+    "  addq $48, %rsp\n"
     "  movq %rdx, %rax\n"
     "  ret\n"
     // The first switch to a fiber arrives here, with the entry in rbx and its argument in r12.
@@ -53,6 +59,9 @@ asm(".text\n"
     "  ldp x19, x20, [sp, #0]\n  ldp x21, x22, [sp, #16]\n  ldp x23, x24, [sp, #32]\n  ldp x25, x26, [sp, #48]\n"
     "  ldp x27, x28, [sp, #64]\n  ldp x29, x30, [sp, #80]\n  ldp d8, d9, [sp, #96]\n  ldp d10, d11, [sp, #112]\n"
     "  ldp d12, d13, [sp, #128]\n  ldp d14, d15, [sp, #144]\n"
+    "  stp xzr, xzr, [sp, #0]\n  stp xzr, xzr, [sp, #16]\n  stp xzr, xzr, [sp, #32]\n  stp xzr, xzr, [sp, #48]\n"
+    "  stp xzr, xzr, [sp, #64]\n  stp xzr, xzr, [sp, #80]\n  stp xzr, xzr, [sp, #96]\n  stp xzr, xzr, [sp, #112]\n"
+    "  stp xzr, xzr, [sp, #128]\n  stp xzr, xzr, [sp, #144]\n"
     "  add sp, sp, #160\n"
     "  mov x0, x2\n"
     "  ret\n"
