@@ -38,9 +38,9 @@ def test_every_preloadable_lock_of_the_catalogue_has_an_object() -> None:
 
 
 def test_every_lock_has_every_waiting_policy() -> None:
-    assert preload.waitings()[0] == "spin-then-park"
-    assert set(preload.waitings()) == {"spin-then-park", "park", "yield", "spin", "monitor"}
-    for waiting in preload.waitings():
+    assert preload.waiting_policies()[0] == "spin-then-park"
+    assert set(preload.waiting_policies()) == {"spin-then-park", "park", "yield", "spin", "monitor"}
+    for waiting in preload.waiting_policies():
         assert preload.locks(waiting) == preload.locks()
 
 

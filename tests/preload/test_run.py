@@ -39,7 +39,7 @@ def test_the_chosen_lock(lock: str, who: Path) -> None:
     assert output(run("--lock", lock, "--", who)) == f"{lock} {preload.DEFAULT_WAITING}"
 
 
-@pytest.mark.parametrize("waiting", preload.waitings())
+@pytest.mark.parametrize("waiting", preload.waiting_policies())
 @pytest.mark.parametrize("lock", ["twa", "mcs"])
 def test_the_chosen_policy(lock: str, waiting: str, who: Path) -> None:
     assert output(run("--lock", lock, "--waiting", waiting, "--", who)) == f"{lock} {waiting}"
@@ -126,7 +126,7 @@ def test_print_keeps_a_name_that_is_not_text() -> None:
 
 def test_list_shows_every_lock_and_policy() -> None:
     text = output(run("--list"))
-    for waiting in preload.waitings():
+    for waiting in preload.waiting_policies():
         (line,) = (line for line in text.splitlines() if line.startswith(f"{waiting} "))
         assert line.split(maxsplit=1)[1].split(", ") == preload.locks(waiting)
 

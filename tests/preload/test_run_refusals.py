@@ -49,7 +49,7 @@ def test_an_option_without_its_mode_is_refused_even_if_it_is_zero_or_empty(optio
 
 def test_no_program() -> None:
     line = error_line(run())
-    assert all(name in line for name in [*preload.locks(), *preload.waitings()])
+    assert all(name in line for name in [*preload.locks(), *preload.waiting_policies()])
     error_line(run("--lock", "twa", "--"))
 
 
