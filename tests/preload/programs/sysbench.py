@@ -22,7 +22,7 @@ def mutex(trial: Trial) -> str:
     output = trial.run(
         *f"sysbench mutex --threads={THREADS} --mutex-num=2 --mutex-locks={locks} --mutex-loops=100 run".split()
     )
-    demand(done(output), THREADS, "events")  # an event is all that a thread does
+    demand(done(output), THREADS, "events")  # the whole work of a thread is one event
     return f"{THREADS * locks / seconds(output):.0f} locks/s"
 
 
