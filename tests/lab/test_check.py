@@ -31,7 +31,7 @@ PLAIN = [name for name, entry in ENTRIES.items() if not entry.variation]
 
 @pytest.fixture(scope="session")
 def rows(fairlock: Command, shared: Shared) -> list[dict[str, Any]]:
-    """The results of `fairlock check`, which explores everything. One worker runs it for all workers."""
+    """Return the results of `fairlock check`, which explores everything. One worker runs it for all workers."""
 
     def explore() -> list[dict[str, Any]]:
         done = fairlock("check", "--json")
@@ -162,7 +162,7 @@ def test_conditions_hold(rows: list[dict[str, Any]], name: str) -> None:
 
 @pytest.fixture(scope="session")
 def kills(fairlock: Command, shared: Shared) -> dict[str, RunResult]:
-    """The results of `fairlock check --mutants`, by the name of the mutant. One worker runs it for all workers."""
+    """Return the results of `fairlock check --mutants`, by the mutant's name. One worker runs it for all workers."""
 
     def explore() -> list[dict[str, Any]]:
         done = fairlock("check", "--mutants", "--json")

@@ -79,7 +79,7 @@ def test_a_lock_that_starves_threads_is_not_advised() -> None:
     assert re.search(r"tas had .* times the throughput of twa, but its slowest thread got only 0\.2", text)
 
 
-def test_a_lock_is_not_judged_by_the_runs_in_which_it_starved_nobody() -> None:
+def test_a_lock_is_not_judged_by_the_runs_in_which_it_starved_no_thread() -> None:
     points, shape = contended(tas=1.5e6, twa=1e6)
 
     def starve(point: Point, metrics: dict[str, Any], run: int) -> None:

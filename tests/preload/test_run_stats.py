@@ -56,9 +56,9 @@ def test_run_prints_a_table_and_writes_a_file(build: Build, tmp_path: Path) -> N
     line = 1 + (SOURCES / "contended.c").read_text().splitlines().index("  pthread_mutex_lock(&ledger);")
     assert row.split()[1:5] == ["deposit", f"(contended.c:{line})", "2", "50.00%"]
     assert "calm" not in done.stderr
-    whole = json.loads((tmp_path / "stats.json").read_text())
-    assert (whole["status"], len(whole["processes"])) == (0, 1)
-    assert object_named(whole["processes"][0], "ledger")["contended"] == 1
+    document = json.loads((tmp_path / "stats.json").read_text())
+    assert (document["status"], len(document["processes"])) == (0, 1)
+    assert object_named(document["processes"][0], "ledger")["contended"] == 1
 
 
 def test_run_passes_input_output_and_status_on() -> None:
