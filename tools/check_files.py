@@ -46,7 +46,7 @@ def is_source(path: Path) -> bool:
 
 
 def check(path: Path, name: str) -> Iterator[str]:
-    """Yield a line for each thing that is wrong with a file."""
+    """Yield a line for each problem of a file."""
     if path.suffix == ".md":
         yield from check_markdown(path.read_text(), name)
     elif is_source(path):

@@ -267,7 +267,7 @@ def test_chance_is_explored_both_ways_and_replays(memory: Memory) -> None:
 
 
 def test_replay_lets_every_thread_start() -> None:
-    """Identical threads start in order. A replay once applied this rule too, and hid a thread that could go on."""
+    """Identical threads start in order. A replay once applied this rule too, and hid a thread that could proceed."""
     assert replay("tas", schedule="AA", threads=2, episodes=1).property is None
 
 

@@ -164,7 +164,7 @@ def test_conditions_and_events() -> None:
 
 
 def test_a_waiter_that_is_still_releasing_a_foreign_lock() -> None:
-    """A waiter enters the line of a condition before it releases the lock. The child removes it all the same."""
+    """A waiter enters the line of a condition before it releases the lock. The child removes such a waiter too."""
     inside, end, parent = threading.Event(), threading.Event(), os.getpid()
 
     class SlowToRelease:

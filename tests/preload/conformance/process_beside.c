@@ -38,7 +38,7 @@ static void read_or_write(long turn) {
   EQUAL(pthread_rwlock_unlock(&rwlock), 0);
 }
 
-TEST(beside_rwlock, "mutexes under read-write locks") {
+TEST(beside_rwlock, "mutexes, locked while a read-write lock is held") {
   let_all(read_or_write, turns(100));
   EQUAL(count, workers * ((turns(100) + 3) / 4));
 }
@@ -63,7 +63,7 @@ static void spin(long turn) {
   EQUAL(pthread_mutex_unlock(mutex), 0);
 }
 
-TEST(beside_spinlock, "spin locks under a mutex") {
+TEST(beside_spinlock, "spin locks, taken while a mutex is held") {
   EQUAL(pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE), 0);
   let_all(spin, turns(100));
   EQUAL(count, workers * turns(100));
@@ -146,7 +146,7 @@ static void write_a_line(long turn) {
   funlockfile(file);
 }
 
-TEST(beside_stdio, "mutexes under stdio's locks") {
+TEST(beside_stdio, "mutexes, locked while one of stdio's locks is held") {
   char line[32];
   file = tmpfile();
   CHECK(file);
@@ -165,7 +165,7 @@ static void allocate(long turn) {
   free(memory);
 }
 
-TEST(beside_malloc, "malloc under a mutex") { let_all(allocate, turns(100)); }
+TEST(beside_malloc, "malloc, called while a mutex is held") { let_all(allocate, turns(100)); }
 
 // --- several mutexes at once ---
 
