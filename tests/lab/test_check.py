@@ -62,8 +62,9 @@ def test_every_lock_is_explored_at_the_promised_bounds(rows: list[dict[str, Any]
     array = ENTRIES[name].waiting_array
     if ENTRIES[name].kind == "semaphore":
         assert ("sc", 4, 1, 1) in explored
-        assert ("sc", 3, 2, 1) in explored or name == "fair-semaphore"  # it guesses, so it has too many states
-    if any(word in name for word in ("chain", "futex", "fair")):  # their waiters take more steps: smaller bounds
+        assert ("sc", 3, 2, 1) in explored or name == "fair-semaphore"  # it guesses, which gives it too many states
+    # These have smaller bounds, because their waiters take more steps.
+    if any(word in name for word in ("chain", "futex", "fair")):
         for slots in (1, 2) if array else (1,):
             assert {("sc", 2, 2, slots), ("weak", 2, 2, slots)} <= explored
         assert {("sc", 3, 1, 1), ("weak", 3, 1, 1)} <= explored
@@ -321,7 +322,7 @@ def test_a_run_ends_at_the_limit_of_states() -> None:
 # --- the command line ---
 
 
-def again(output: str) -> list[str]:
+def replay_arguments(output: str) -> list[str]:
     """Return the arguments of the command that replays a violation."""
     (line,) = [line for line in output.splitlines() if line.strip().startswith("again:")]
     return line.split()[2:]
@@ -332,14 +333,14 @@ def test_the_command_offers_the_second_engine(fairlock: Command) -> None:
     assert done.returncode == 0, done.stderr
     violated = fairlock("check", "--engine", "dpor", "--mutant", "ticket-split")
     assert violated.returncode == 1
-    assert fairlock(*again(violated.stdout)).returncode == 1
+    assert fairlock(*replay_arguments(violated.stdout)).returncode == 1
 
 
 def test_a_violation_prints_a_trace_and_its_replay(fairlock: Command) -> None:
     done = fairlock("check", "--mutant", "hapax-slot-store", "--memory", "weak")
     assert done.returncode == 1
     assert "deadlock" in done.stdout
-    replayed = fairlock(*again(done.stdout))
+    replayed = fairlock(*replay_arguments(done.stdout))
     assert replayed.returncode == 1
     assert "deadlock" in replayed.stdout
     assert "notice[0].store" in replayed.stdout
