@@ -51,18 +51,18 @@ def test_the_order_follows_from_the_seed() -> None:
 
 
 def test_runs_are_interleaved() -> None:
-    plan = make_plan(7)
-    size = len(plan.points)
+    interleaved = make_plan(7)
+    size = len(interleaved.points)
     assert size == 16
-    blocks = [plan.order[i : i + size] for i in range(0, len(plan.order), size)]
+    blocks = [interleaved.order[i : i + size] for i in range(0, len(interleaved.order), size)]
     assert [{run for _, run in block} for block in blocks] == [{0}, {1}, {2}, {3}, {4}]
     assert all(sorted(i for i, _ in block) == list(range(size)) for block in blocks)
     assert len({tuple(i for i, _ in block) for block in blocks}) == 5  # in a different order each time
     # Points that are compared with each other follow one another.
-    places = [(plan.points[i].config, plan.points[i].threads) for i, _ in blocks[0]]
+    places = [(interleaved.points[i].config, interleaved.points[i].threads) for i, _ in blocks[0]]
     assert sum(a != b for a, b in itertools.pairwise(places)) == 3
     # The first of them differs from run to run.
-    alone = [i for i, point in enumerate(plan.points) if (point.config, point.threads) == places[0]]
+    alone = [i for i, point in enumerate(interleaved.points) if (point.config, point.threads) == places[0]]
     assert len({tuple(i for i, _ in block if i in alone) for block in blocks}) > 1
 
 
