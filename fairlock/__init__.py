@@ -40,7 +40,7 @@ __all__ = [
     "uninstall",
 ]
 
-# Type checkers take this for typing.TYPE_CHECKING, which would cost an import.
+# Type checkers treat this name like typing.TYPE_CHECKING. Importing that one would take time.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from fairlock.events import Barrier, Event
     from fairlock.threading_patch import install, uninstall
 else:
-    # The module of each name that is loaded on first use.
+    # The module of each name that is imported on first use.
     _LAZY = {
         "Barrier": "fairlock.events",
         "Contention": "fairlock.contention",
@@ -73,21 +73,21 @@ else:
             Statistics,
         )
 
-        _missing = None
-    except ModuleNotFoundError as _error:  # raised on first use: a C++ user who needs only the headers has no module
-        _missing = _error
+        _import_error = None
+    except ModuleNotFoundError as _error:  # raised on first use: C++ users of the headers need no native module
+        _import_error = _error
 
     def __getattr__(name):
         if name not in __all__:
             raise AttributeError(f"module 'fairlock' has no attribute {name!r}")
-        if _missing is not None:
+        if _import_error is not None:
             import sys
 
             raise ImportError(
                 f"fairlock has no native module for Python {sys.version.split()[0]} on {sys.platform}. In a source "
                 "tree: run `make build` and start from another folder. Otherwise: `pip install fairlock` with Python "
                 "3.11 or newer; without a wheel for this platform, that needs a C++20 compiler."
-            ) from _missing
+            ) from _import_error
         from importlib import import_module
 
         value = getattr(import_module(_LAZY[name]), name)

@@ -28,7 +28,7 @@ def run_program(kind: Literal["-c", "-m", "file"], program: str, arguments: list
 
 
 def main() -> int:
-    # Imports that need the native module come late: a C++ user who needs only a path may not have it.
+    # Import what needs the native module only where it is used: C++ users who need only a path may not have it.
     match sys.argv[1:]:
         case ["--version"]:
             print(f"fairlock {__version__}")

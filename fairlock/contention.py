@@ -19,8 +19,8 @@ class Contention:
     """A lock, semaphore or condition that threads wait for. Threads are idents, as in ``threading.get_ident()``."""
 
     lock: object
-    #: The thread that holds the lock. None if no thread holds it, and for semaphores and conditions. Python uses the
-    #: ident of a thread that has ended again.
+    #: The thread that holds the lock. None if no thread holds it, and for semaphores and conditions. Python may
+    #: reuse the ident of a thread that has ended.
     owner: int | None
     #: The seconds that each thread has waited, the longest wait first.
     waiters: dict[int, float]
@@ -79,7 +79,7 @@ def dump(file: TextIO | None = None, *, all_threads: bool = False) -> None:
     Deadlocks and the stacks of these threads follow; with ``all_threads``, the stacks of all other threads too.
     ``file`` is ``sys.stderr`` by default.
 
-    It acquires none of the locks that it reports. So it is safe in a signal handler, and while all other threads hang::
+    It acquires none of the locks that it reports, so it is safe in a signal handler and while all other threads hang::
 
         signal.signal(signal.SIGUSR1, lambda *_: fairlock.dump())
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals that terminate this process: before it ends, it stops the programs that it started, and cleans up."""
+"""Signals that terminate this process. Before it ends, it stops the programs that it started, and cleans up."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any
 ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2)
 
 
-def ours() -> bool:
+def in_main_thread() -> bool:
     """Return whether the calling thread may set signal handlers: only the main thread may."""
     return threading.current_thread() is threading.main_thread()
 
 
 def all_as_ctrl_c() -> None:
     """Raise KeyboardInterrupt for every terminating signal, so that the process keeps results and removes files."""
-    if ours():
+    if in_main_thread():
         for number in ENDING:
-            if signal.getsignal(number) is signal.SIG_DFL:  # not if `nohup`, say, ignores the signal
+            if signal.getsignal(number) is signal.SIG_DFL:  # keep a signal ignored that `nohup`, for example, ignores
                 signal.signal(number, signal.default_int_handler)
 
 
@@ -32,17 +32,17 @@ def deferred() -> Iterator[tuple[list[int], int, int]]:
 
     A repeated signal, which `timeout` sends, then does not interrupt the cleanup.
 
-    Yield the list of signals so far, and the two ends of a pipe to which each signal writes a byte. Wait for the pipe:
-    a handler runs only between two instructions, so any other wait misses a signal that came just before it.
+    Yield the list of signals so far, and the two ends of a pipe to which each signal writes a byte. The block must wait
+    for this pipe. A handler runs only between two instructions, so any other wait misses a signal just before it.
     """
     received: list[int] = []
     before: dict[int, Any] = {}
     pipe_before = -1
-    with held_back():
+    with blocked():
         read, write = os.pipe()
         os.set_blocking(read, False)
         os.set_blocking(write, False)
-        if ours():
+        if in_main_thread():
             pipe_before = signal.set_wakeup_fd(write, warn_on_full_buffer=False)
             for ending in (signal.SIGINT, *ENDING):
                 if signal.getsignal(ending) is signal.default_int_handler:
@@ -50,10 +50,10 @@ def deferred() -> Iterator[tuple[list[int], int, int]]:
     try:
         yield received, read, write
     finally:
-        with held_back():
+        with blocked():
             for number, handler in before.items():
                 signal.signal(number, handler)
-            if ours():
+            if in_main_thread():
                 signal.set_wakeup_fd(pipe_before)
             os.close(read)
             os.close(write)
@@ -62,7 +62,7 @@ def deferred() -> Iterator[tuple[list[int], int, int]]:
 
 
 @contextlib.contextmanager
-def held_back() -> Iterator[None]:
+def blocked() -> Iterator[None]:
     """Block these signals until the end of the block."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers share folders and values that take long to make: one worker makes each, and all get it, or its error."""
+"""Workers share folders and values that take long to make. One worker makes each, and all get the result or error."""
 
 from __future__ import annotations
 

@@ -21,11 +21,11 @@ ROOT = Path(__file__).resolve().parent.parent
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 LICENCE_LINES = 2  # the licence stands in the first line, or in the second one after `#!`
 
-PYTHON_FILE = 400  # lines
-HEADER = 300  # lines
-MEDIAN_HEADER = 100  # lines: the median header of include/ stays below
-CODE_LINE = 120  # characters
-PROSE_LINE = 100  # characters
+MAX_PYTHON_LINES = 400
+MAX_HEADER_LINES = 300
+MEDIAN_HEADER_LINES = 100  # the median header of include/ stays below this
+CODE_WIDTH = 120  # characters
+PROSE_WIDTH = 100  # characters
 
 PYTHON = {".py", ".pyi"}
 HEADERS = {".h", ".hpp"}
@@ -46,7 +46,7 @@ def is_source(path: Path) -> bool:
 
 
 def check(path: Path, name: str) -> Iterator[str]:
-    """Yield a line for each thing that is wrong with a file."""
+    """Yield a line for each problem of a file."""
     if path.suffix == ".md":
         yield from check_markdown(path.read_text(), name)
     elif is_source(path):
@@ -57,13 +57,13 @@ def check_source(text: str, suffix: str, name: str) -> Iterator[str]:
     lines = text.splitlines()
     if lines and not any(LICENCE in line for line in lines[:LICENCE_LINES]):
         yield f"{name}:1: the first line does not say {LICENCE}"
-    if suffix in PYTHON and len(lines) > PYTHON_FILE:
-        yield f"{name}: {len(lines)} lines; a Python file has at most {PYTHON_FILE}"
-    if suffix in HEADERS and len(lines) > HEADER:
-        yield f"{name}: {len(lines)} lines; a header has at most {HEADER}"
+    if suffix in PYTHON and len(lines) > MAX_PYTHON_LINES:
+        yield f"{name}: {len(lines)} lines; a Python file has at most {MAX_PYTHON_LINES}"
+    if suffix in HEADERS and len(lines) > MAX_HEADER_LINES:
+        yield f"{name}: {len(lines)} lines; a header has at most {MAX_HEADER_LINES}"
     for number, line in enumerate(lines, 1):
-        if len(line) > CODE_LINE:
-            yield f"{name}:{number}: {len(line)} characters; a line of code has at most {CODE_LINE}"
+        if len(line) > CODE_WIDTH:
+            yield f"{name}:{number}: {len(line)} characters; a line of code has at most {CODE_WIDTH}"
 
 
 def check_markdown(text: str, name: str) -> Iterator[str]:
@@ -77,9 +77,9 @@ def check_markdown(text: str, name: str) -> Iterator[str]:
     after_blank = True
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split()
-        kind, limit = "prose", PROSE_LINE
+        kind, limit = "prose", PROSE_WIDTH
         if fence:
-            kind, limit = "code", CODE_LINE if language else len(line)
+            kind, limit = "code", CODE_WIDTH if language else len(line)
             if line.strip() == fence:
                 fence = ""
         elif opening := FENCE.match(line):
@@ -97,8 +97,8 @@ def check_markdown(text: str, name: str) -> Iterator[str]:
 def check_median(headers: Iterable[Path]) -> Iterator[str]:
     """Yield a line if the median header is too long."""
     lengths = [len(path.read_text().splitlines()) for path in headers]
-    if lengths and (median := statistics.median(lengths)) >= MEDIAN_HEADER:
-        yield f"include: the median header has {median:g} lines; it must have fewer than {MEDIAN_HEADER}"
+    if lengths and (median := statistics.median(lengths)) >= MEDIAN_HEADER_LINES:
+        yield f"include: the median header has {median:g} lines; it must have fewer than {MEDIAN_HEADER_LINES}"
 
 
 def all_files(root: Path) -> list[Path]:

@@ -15,7 +15,7 @@ from fairlock.run import lock_statistics, preload, program, python_program
 from fairlock.usage import UsageError
 
 ALL = "all"
-COMPARING = ("timeout", "measure", "measure_lower", "show", "seed", "report")  # options for comparisons only
+COMPARISON_OPTIONS = ("timeout", "measure", "measure_lower", "show", "seed", "report")  # options for comparisons only
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,25 +59,25 @@ def run(args: argparse.Namespace) -> int:
         print(listing())
         return 0
     command: list[str] = args.command[1:] if args.command[:1] == ["--"] else args.command
-    several = args.lock == ALL or "," in args.lock or args.repeat is not None
-    refuse_conflicts(args, command, several)
-    preload.library(preload.DEFAULT_LOCK, args.waiting)  # refuse an unknown policy with --lock glibc, too
-    before = preload.given_environment()
-    if several:
-        locks = chosen(args.lock, args.waiting)
-        prepare(command, python_program.environment(before, args.python), args.python, locks != [preload.GLIBC])
+    comparing = args.lock == ALL or "," in args.lock or args.repeat is not None
+    refuse_conflicts(args, command, comparing)
+    preload.library(preload.DEFAULT_LOCK, args.waiting)  # refuse an unknown policy even with --lock glibc
+    inherited = preload.inherited_environment()
+    if comparing:
+        locks = parse_locks(args.lock, args.waiting)
+        prepare(command, python_program.environment(inherited, args.python), args.python, locks != [preload.GLIBC])
         repeat = 5 if args.repeat is None else args.repeat
         compare = extensions.load(extensions.COMPARE_PROGRAM, "compare", "fairlock run with several locks")
         return int(compare(locks, args.waiting, repeat, command, args))
 
-    environment = python_program.environment(preload.environment(args.lock, args.waiting, before), args.python)
+    environment = python_program.environment(preload.environment(args.lock, args.waiting, inherited), args.python)
     if args.stats:
         environment = preload.preloading(lock_statistics.library(), environment)
     file = prepare(command, environment, args.python, args.stats or args.lock != preload.GLIBC) if command else ""
     if args.print:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="surrogateescape")  # print names of any encoding unchanged
-        print(by_hand(command, environment, before))
+        print(shell_command(command, environment, inherited))
         return 0
     if args.stats:
         return lock_statistics.run(command, environment, args.json)
@@ -85,37 +85,37 @@ def run(args: argparse.Namespace) -> int:
 
 
 def listing() -> str:
-    rows = [(waiting, ", ".join(preload.locks(waiting))) for waiting in preload.waitings()]
+    rows = [(waiting, ", ".join(preload.locks(waiting))) for waiting in preload.waiting_policies()]
     return (
         table.render(("--waiting", "--lock"), rows)
         + f"\n\nThe default is --lock {preload.DEFAULT_LOCK} --waiting {preload.DEFAULT_WAITING}. "
-        f"--lock {preload.GLIBC} replaces nothing. --lock {ALL}, or several names with commas, compares locks."
+        f"--lock {preload.GLIBC} replaces nothing. --lock {ALL}, or several names separated by commas, compares locks."
     )
 
 
-def refuse_conflicts(args: argparse.Namespace, command: list[str], several: bool) -> None:
+def refuse_conflicts(args: argparse.Namespace, command: list[str], comparing: bool) -> None:
     if not command and not args.print:
         raise UsageError(
             "which program? fairlock run [--lock NAME] [--waiting POLICY] -- PROGRAM [ARGUMENT ...]; "
-            f"locks: {', '.join([preload.GLIBC, *preload.locks()])}; waiting: {', '.join(preload.waitings())}"
+            f"locks: {', '.join([preload.GLIBC, *preload.locks()])}; waiting: {', '.join(preload.waiting_policies())}"
         )
-    if several and (args.stats or args.print):
+    if comparing and (args.stats or args.print):
         raise UsageError("--stats and --print need a single lock; name it with --lock, and leave out --repeat")
     if args.repeat is not None and args.repeat < 1:
         raise UsageError(f"--repeat {args.repeat}: a comparison needs at least one run with each lock; try --repeat 5")
     given = [
         name.replace("_", "-")
-        for name in COMPARING
+        for name in COMPARISON_OPTIONS
         if getattr(args, name) is not None and getattr(args, name) is not False
     ]
-    if given and not several:
+    if given and not comparing:
         raise UsageError(f"--{given[0]} is only for comparisons of locks; add --lock all, or --repeat N")
-    if args.json is not None and not several and not args.stats:
+    if args.json is not None and not comparing and not args.stats:
         raise UsageError("--json writes statistics or a comparison; add --stats, or --lock all")
 
 
-def chosen(names: str, waiting: str) -> list[str]:
-    """Return the locks of a list with commas."""
+def parse_locks(names: str, waiting: str) -> list[str]:
+    """Return the locks of a comma-separated list."""
     locks = names.split(",")
     for lock in locks:
         if lock not in (preload.GLIBC, ALL):
@@ -134,9 +134,9 @@ def prepare(command: list[str], environment: dict[str, str], python: bool, repla
     return steps[0].file
 
 
-def by_hand(command: list[str], environment: dict[str, str], before: dict[str, str]) -> str:
+def shell_command(command: list[str], environment: dict[str, str], inherited: dict[str, str]) -> str:
     changed = [
-        name for name in (preload.WAITING, "LD_PRELOAD", "PYTHONPATH") if environment.get(name) != before.get(name)
+        name for name in (preload.WAITING, "LD_PRELOAD", "PYTHONPATH") if environment.get(name) != inherited.get(name)
     ]
     # An empty value has no quotes: in `env $(...)` the shell would not remove them.
     settings = [f"{name}={shlex.quote(environment[name]) if environment.get(name) else ''}" for name in changed]
@@ -145,7 +145,7 @@ def by_hand(command: list[str], environment: dict[str, str], before: dict[str, s
 
 def become(file: str, command: list[str], environment: dict[str, str]) -> int:
     """Become the program, which then has this process, its signals, its files and its exit status."""
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and the program would, too
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these signals, and the program would inherit that
         signal.signal(number, signal.SIG_DFL)
     if sys.stdout is not None:  # the caller may have closed it
         sys.stdout.flush()

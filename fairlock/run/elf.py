@@ -45,7 +45,7 @@ class Elf:
 
 
 def read(path: Path) -> Elf | None:
-    """Return the headers of a file, or None if the kernel would not take it for an ELF program."""
+    """Return the headers of a file, or None if the kernel would not recognise it as an ELF program."""
     with path.open("rb") as file:
         start = file.read(64)
         try:

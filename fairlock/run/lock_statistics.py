@@ -28,9 +28,9 @@ KEYS = {
     *("acquisitions", "contended", "abandoned", "waited_ns"),
 }
 ROWS = 10  # of a table
-TABLES = 8  # processes that have one
+TABLES = 8  # processes that get a table
 
-Document = dict[str, Any]  # of one process, as stats.so writes it, or a part of it: docs/reference/lock-statistics.md
+Document = dict[str, Any]  # the figures of a process, or a part of them: docs/reference/lock-statistics.md
 
 
 def library() -> Path:
@@ -52,16 +52,16 @@ def run(command: list[str], environment: Mapping[str, str], json_file: str | Non
             Path(json_file).open("a").close()
         except OSError as error:
             raise UsageError(f"cannot write {json_file}: {error.strerror}") from None
-    signals.all_as_ctrl_c()  # when the program has ended, and the folder is still there
+    signals.all_as_ctrl_c()  # so that a signal during the report still removes the folder
     with temporary_folder() as folder:
         status = wait_for(command, {**environment, "FAIRLOCK_STATS": f"{folder}/process"})
         processes = collect(Path(folder))
     resolve(processes)
     print_error(report(processes))
     if json_file is not None:
-        whole = {"format": FORMAT, "version": VERSION, "command": command, "status": status, "processes": processes}
+        document = {"format": FORMAT, "version": VERSION, "command": command, "status": status, "processes": processes}
         try:
-            Path(json_file).write_text(json.dumps(whole, indent=1) + "\n")
+            Path(json_file).write_text(json.dumps(document, indent=1) + "\n")
         except OSError as error:  # the exit status is still the program's
             print_error(f"fairlock: cannot write {json_file}: {error.strerror}")
     return status
@@ -84,9 +84,11 @@ def print_error(text: str) -> None:
 
 
 FROM_TERMINAL = {signal.SIGINT, signal.SIGQUIT, signal.SIGWINCH}  # not SIGHUP, which only the leader of a session gets
-NOT_HANDED_ON = {
-    *(signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT),  # stop us, too
-    *(signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP, signal.SIGSYS),  # our own faults
+NOT_PASSED_ON = {
+    # These stop or continue this process too.
+    *(signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT),
+    # These report faults of this process.
+    *(signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP, signal.SIGSYS),
     signal.SIGCHLD,
 }
 
@@ -95,12 +97,12 @@ def wait_for(command: list[str], environment: Mapping[str, str]) -> int:
     """Run a program as if in place of this process, and return the exit status that a shell would see."""
     # Pass on every signal that other processes send, even those that this process ignores. The terminal sends its
     # signals to the program as well, unless the program has left our process group.
-    ours = signal.valid_signals() - NOT_HANDED_ON
+    passed_on = signal.valid_signals() - NOT_PASSED_ON
     handler = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it is ignored, children vanish before waitpid
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ours | {signal.SIGCHLD})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, passed_on | {signal.SIGCHLD})
     try:
         try:
-            # Python ignores these two, and the program would inherit that.
+            # Python ignores SIGPIPE and SIGXFSZ, and the program would inherit that.
             child = os.posix_spawnp(
                 command[0],
                 command,
@@ -111,7 +113,7 @@ def wait_for(command: list[str], environment: Mapping[str, str]) -> int:
         except OSError as error:
             raise NotExecutableError(f"could not start {command[0]}: {error.strerror}") from None
         while True:
-            received = signal.sigwaitinfo(ours | {signal.SIGCHLD})
+            received = signal.sigwaitinfo(passed_on | {signal.SIGCHLD})
             if received.si_signo == signal.SIGCHLD:
                 ended, status = os.waitpid(child, os.WNOHANG)
                 if ended:
@@ -149,21 +151,21 @@ def read(file: Path) -> object:
 
 
 def resolve(processes: list[Document]) -> None:
-    """Add names to the addresses: of objects, and the functions and lines of call sites."""
-    objects = [one for process in processes for one in process["objects"]]
-    sites = [site for one in objects for site in one["call_sites"]]
+    """Add the names of objects, and the functions and lines of call sites."""
+    objects = [entry for process in processes for entry in process["objects"]]
+    sites = [site for entry in objects for site in entry["call_sites"]]
     for module in {place["module"] for place in chain(objects, sites) if place["module"]}:
-        here = [one for one in objects if one["module"] == module]
+        module_objects = [entry for entry in objects if entry["module"] == module]
         calls = [site for site in sites if site["module"] == module]
-        named = symbols.names(module, {*map(_offset, here), *map(_call, calls)})
+        symbol_names = symbols.names(module, {*map(_offset, module_objects), *map(_call, calls)})
         frames = symbols.frames(module, {*map(_call, calls)}) if calls else {}
-        for one in here:
-            one["symbol"] = named.get(_offset(one), one["symbol"])
+        for entry in module_objects:
+            entry["symbol"] = symbol_names.get(_offset(entry), entry["symbol"])
         for site in calls:
-            site["symbol"] = named.get(_call(site), site["symbol"] or "").partition("+0x")[0] or None
+            site["symbol"] = symbol_names.get(_call(site), site["symbol"] or "").partition("+0x")[0] or None
             site["frames"] = [frame._asdict() for frame in frames.get(_call(site), [])]
-    for one in objects:
-        one["call_sites"].sort(key=lambda site: -site["waited_ns"])
+    for entry in objects:
+        entry["call_sites"].sort(key=lambda site: -site["waited_ns"])
 
 
 def _offset(place: Document) -> int:
@@ -177,7 +179,7 @@ def _call(site: Document) -> int:
 
 def describe(place: Document) -> str:
     """Return a readable name of an object or a call site."""
-    # Of the inlined functions, the innermost that is not part of the C++ library.
+    # Choose the innermost inlined function that is not part of the C++ library.
     for frame in place.get("frames", []):
         if not frame["function"].startswith(("std::", "__gthread")) or frame is place["frames"][-1]:
             return f"{frame['function']} ({Path(frame['file']).name}:{frame['line'] or '?'})"
@@ -199,17 +201,17 @@ def report(processes: list[Document]) -> str:
         parts += [process_report(process), ""]
     if contended:
         parts.append(LEGEND)
-    more = contended[TABLES:]
-    if more:
+    remaining = contended[TABLES:]
+    if remaining:
         parts.append(
-            f"fairlock: {_counted(len(more), 'more process', 'es')} had contention: "
-            f"{_time(_sum(more, 'waited_ns'))} of waiting"
+            f"fairlock: {_counted(len(remaining), 'more process', 'es')} had contention: "
+            f"{_time(_sum(remaining, 'waited_ns'))} of waiting"
         )
-    calm = [process for process in processes if not _contended(process)]
-    if calm:
+    uncontended = [process for process in processes if not _contended(process)]
+    if uncontended:
         parts.append(
-            f"fairlock: {_counted(len(calm), 'process', 'es')} without contention: "
-            f"{_counted(_sum(calm, 'acquisitions'), 'acquisition')}"
+            f"fairlock: {_counted(len(uncontended), 'process', 'es')} without contention: "
+            f"{_counted(_sum(uncontended, 'acquisitions'), 'acquisition')}"
         )
     return "\n".join(parts) or NOTHING
 
@@ -223,7 +225,7 @@ def process_report(process: Document) -> str:
         f"{process['contended']:,} contended, {_time(process['waited_ns'])} of waiting"
     ]
     for kind in ("mutex", "semaphore"):
-        listed = [one for one in process["objects"] if one["kind"] == kind and _contended(one)]
+        listed = [entry for entry in process["objects"] if entry["kind"] == kind and _contended(entry)]
         if listed:
             parts += ["", render(kind, listed[:ROWS])]
         if len(listed) > ROWS:
@@ -233,7 +235,9 @@ def process_report(process: Document) -> str:
     return "\n".join(parts)
 
 
-NOTHING = "fairlock: no statistics: a signal killed the program, or it became another one, or it loaded no stats.so"
+NOTHING = (
+    "fairlock: no statistics: a signal killed the program, or it became another program, or it did not load stats.so"
+)
 LEGEND = """\
 hand-overs: acquisitions of a thread that slept until the lock was handed over.
 fairness: the fewest acquisitions of a waiting thread, divided by the most."""
@@ -244,18 +248,18 @@ def render(kind: str, objects: Iterable[Document]) -> str:
     """Return the table of one kind of objects."""
     rows = [
         [
-            describe(one),
-            _sites(one["call_sites"]),
-            f"{one['acquisitions']:,}",
-            f"{one['contended'] / one['acquisitions']:.2%}" if one["acquisitions"] else None,
-            f"{one['abandoned']:,}",
-            _time(one["waited_ns"]),
-            _time(one["longest_ns"]),
-            _known(one["parks"]),
-            _known(one["hand_overs"]),
-            _fairness(one["fairness"]),
+            describe(entry),
+            _sites(entry["call_sites"]),
+            f"{entry['acquisitions']:,}",
+            f"{entry['contended'] / entry['acquisitions']:.2%}" if entry["acquisitions"] else None,
+            f"{entry['abandoned']:,}",
+            _time(entry["waited_ns"]),
+            _time(entry["longest_ns"]),
+            _known(entry["parks"]),
+            _known(entry["hand_overs"]),
+            _fairness(entry["fairness"]),
         ]
-        for one in objects
+        for entry in objects
     ]
     return table.render([kind, "where", *COLUMNS], rows, right=COLUMNS)
 

@@ -31,7 +31,7 @@ def directories() -> Iterator[Path]:
             yield lab
 
 
-def waitings() -> list[str]:
+def waiting_policies() -> list[str]:
     """Return the waiting policies, the default one first."""
     return [waiting for folder, policies in POLICIES.items() if _objects(folder) for waiting in policies]
 
@@ -47,12 +47,12 @@ def library(lock: str, waiting: str = DEFAULT_WAITING) -> Path:
     for directory in directories():
         if file := _objects_in(directory / folder).get(lock):
             return file
-    missing = one_of("lock", lock, [GLIBC, *locks(waiting)])
-    if waiting not in waitings():
-        missing = one_of("waiting policy", waiting, waitings())
+    message = one_of("lock", lock, [GLIBC, *locks(waiting)])
+    if waiting not in waiting_policies():
+        message = one_of("waiting policy", waiting, waiting_policies())
     if len(list(directories())) == 1:
-        missing += f"; the lab has more: {extensions.HOW_TO_GET_THE_LAB}"
-    raise UsageError(missing)
+        message += f"; the lab has more: {extensions.HOW_TO_GET_THE_LAB}"
+    raise UsageError(message)
 
 
 def _folder(waiting: str) -> str:
@@ -68,7 +68,7 @@ def _objects_in(folder: Path) -> dict[str, Path]:
     return {file.stem: file for file in folder.glob("*.so")}
 
 
-def given_environment() -> dict[str, str]:
+def inherited_environment() -> dict[str, str]:
     """Return the environment of this process without the LC_CTYPE that Python adds in the C locale (PEP 538)."""
     environment = dict(os.environ)
     with contextlib.suppress(OSError):
@@ -78,8 +78,8 @@ def given_environment() -> dict[str, str]:
 
 
 def environment(lock: str, waiting: str = DEFAULT_WAITING, base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return ``base``, or the given environment, changed so that a program has this lock and no other of fairlock's."""
-    base = given_environment() if base is None else base
+    """Return ``base``, or the inherited environment, changed so that a program has only this lock of fairlock's."""
+    base = inherited_environment() if base is None else base
     others = [word for word in re.split("[ :]+", base.get("LD_PRELOAD", "")) if word and not _is_ours(word)]
     changed = {**base, "LD_PRELOAD": ":".join(others)}
     changed.pop(WAITING, None)
@@ -101,7 +101,7 @@ def preloading(file: Path, base: Mapping[str, str]) -> dict[str, str]:
 
 
 def _is_ours(name: str) -> bool:
-    """Return whether a name in LD_PRELOAD is an object of some installation of fairlock. Each has such symbols."""
+    """Return whether a name in LD_PRELOAD is an object of any fairlock installation, by the names of its symbols."""
     try:
         return b"fairlock_preload_" in Path(name).read_bytes()
     except OSError:  # for example, a name that only the loader can find

@@ -14,7 +14,7 @@ from pathlib import Path
 from fairlock.run import elf
 from fairlock.usage import UsageError
 
-MOST_STEPS = 20  # from script to script; the kernel gives up earlier
+MAX_STEPS = 20  # from script to script; the kernel gives up earlier
 
 # The file names of glibc's loaders: ld-linux-x86-64.so.2, ld-2.31.so, ld64.so.1. Users may call one directly.
 GLIBC_LOADER = re.compile(r"ld(-linux.*|-[\d.]+|64)?\.so(\.\d+)?$")
@@ -34,7 +34,7 @@ class NotExecutableError(UsageError):
 
 @dataclass(frozen=True)
 class Step:
-    """A file and the words that start it. The next step of a script is its interpreter, that of ``env`` its program."""
+    """A file and the words that start it. The next step is a script's interpreter, or the program of ``env``."""
 
     file: str
     words: list[str]
@@ -44,29 +44,29 @@ class Step:
 def steps(words: list[str], environment: Mapping[str, str]) -> list[Step]:
     """Return the steps from a command to the file that is loaded; raise UsageError if it cannot be started."""
     path: list[Step] = []
-    reason = ""  # the beginning of an error message about the next step
+    context = ""  # the beginning of an error message about the next step
     while words:
-        if len(path) == MOST_STEPS:
+        if len(path) == MAX_STEPS:
             raise NotExecutableError(
                 f"{path[0].file} is a script whose #! lines lead in a circle; name a program in one of them"
             )
-        file = _find(words[0], environment, reason)
+        file = _find(words[0], environment, context)
         try:
             binary = elf.read(Path(file))
             path.append(Step(file, words, binary))
             if binary:
                 words = _after_env(words) if Path(file).name == "env" else []
-                reason = f"{file} is to start another program, but "
+                context = f"{file} starts another program, but "
             else:
                 words = [*_interpreter(file), file, *words[1:]]
-                reason = f"{file} names its interpreter in the first line, but "
+                context = f"{file} names its interpreter in the first line, but "
         except PermissionError:
             path.append(Step(file, words))
             break
     return path
 
 
-def _find(name: str, environment: Mapping[str, str], reason: str) -> str:
+def _find(name: str, environment: Mapping[str, str], context: str) -> str:
     """Return the file that a shell would start. It is not a Path, because a script sees its name with the './'."""
     folders = environment.get("PATH", os.defpath).split(":")
     files = [name] if "/" in name else [f"{folder or '.'}/{name}" for folder in folders if name]
@@ -76,19 +76,19 @@ def _find(name: str, environment: Mapping[str, str], reason: str) -> str:
             return file
     for file in existing:
         if Path(file).is_file():
-            raise NotExecutableError(f"{reason}{file} is not executable; if it is a program, use chmod +x")
+            raise NotExecutableError(f"{context}{file} is not executable; if it is a program, use chmod +x")
     if "/" not in name:
         remedy = (
             f"did you mean ./{name}?"
             if os.access(name, os.F_OK) and Path(name).is_file()  # the second raises OSError for a long name
-            else "is it installed, and its folder there?"
+            else "is it installed, and is its folder on the PATH?"
         )
-        raise NotFoundError(f"{reason}there is no program {name!r} on the PATH; {remedy}")
+        raise NotFoundError(f"{context}there is no program {name!r} on the PATH; {remedy}")
     if existing:
         raise NotExecutableError(
-            f"{reason}{name} is a {'directory' if Path(name).is_dir() else 'device'}; name a program"
+            f"{context}{name} is a {'directory' if Path(name).is_dir() else 'device'}; name a program"
         )
-    raise NotFoundError(f"{reason}there is no file {name!r}; is the path right?")
+    raise NotFoundError(f"{context}there is no file {name!r}; is the path right?")
 
 
 def _interpreter(file: str) -> list[str]:
@@ -134,31 +134,31 @@ def _after_env(words: list[str]) -> list[str]:
 
 def check(last: Step, library: Path) -> None:
     """Raise UsageError if the loader would not load ``library`` before the program."""
-    file, program, ours = last.file, last.elf, elf.read(library)
-    if program is None or ours is None:  # not readable: the loader decides
+    file, program, library_elf = last.file, last.elf, elf.read(library)
+    if program is None or library_elf is None:  # not readable: the loader decides
         return
-    instead = "use --lock glibc to run it unchanged"
-    if (program.bits, program.machine) != (ours.bits, ours.machine):
+    alternative = "use --lock glibc to run it unchanged"
+    if (program.bits, program.machine) != (library_elf.bits, library_elf.machine):
         raise UsageError(
-            f"{file} is a {program.kind} program, and this fairlock has locks only for {ours.kind}; "
-            f"use a build for {ours.kind}"
+            f"{file} is a {program.kind} program, and this fairlock has locks only for {library_elf.kind}; "
+            f"use a build for {library_elf.kind}"
         )
     loader = program.loader or (file if GLIBC_LOADER.match(Path(file).resolve().name) else "")
     if not loader:
         raise UsageError(
             f"{file} is linked statically: its locks are inside, and it loads no others; link it without -static, "
-            f"or {instead}"
+            f"or {alternative}"
         )
     if not GLIBC_LOADER.match(Path(loader).name):
         libc = "musl" if "musl" in loader else "a C library other than glibc"
         raise UsageError(
             f"{file} was built for {libc} ({loader}), but the locks replace those of glibc; build it for glibc, "
-            f"or {instead}"
+            f"or {alternative}"
         )
     if privilege := _privilege(file):
         raise UsageError(
             f"{file} {privilege}, and the loader ignores LD_PRELOAD for such programs; run a copy without the "
-            f"privilege (cp makes one), or {instead}"
+            f"privilege (cp makes one), or {alternative}"
         )
 
 

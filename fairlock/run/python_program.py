@@ -15,7 +15,7 @@ HOOK = Path(__file__).resolve().parent / "python_hook"  # a folder with a sitecu
 
 NAME = re.compile(r"(python|pypy)[\d.]*t?(-dbg)?$")
 
-ASK = "import sys; print(sys.version.split()[0]); sys.exit('fairlock' not in sys.modules)"
+CHECK_IMPORT = "import sys; print(sys.version.split()[0]); sys.exit('fairlock' not in sys.modules)"
 
 
 def environment(base: Mapping[str, str], wanted: bool) -> dict[str, str]:
@@ -47,7 +47,12 @@ def check(steps: list[Step], environment: Mapping[str, str]) -> None:
     # Without the lock: this asks only which modules it can import.
     plain = {name: value for name, value in environment.items() if name != "LD_PRELOAD"}
     answer = subprocess.run(
-        [python.file, "-c", ASK], env=plain, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        [python.file, "-c", CHECK_IMPORT],
+        env=plain,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if answer.returncode:
         version = (answer.stdout.split() or ["of unknown version"])[-1]

@@ -20,27 +20,24 @@ from fairlock import install
 _run_module_as_main: Any = vars(runpy)["_run_module_as_main"]
 
 
-def run(how: Literal["-c", "-m", "file"], what: str, arguments: list[str]) -> None:
+def run(kind: Literal["-c", "-m", "file"], program: str, arguments: list[str]) -> None:
     """Call :func:`fairlock.install`, then run code, a module or a file. Exceptions of the program pass through."""
     install()
     try:
-        if how == "-c":
-            _run_code(what, arguments)
-        elif how == "-m":
+        if kind == "-c":
+            _run_code(program, arguments)
+        elif kind == "-m":
             _new_main()
-            sys.argv = [
-                "-m",
-                *arguments,
-            ]  # runpy replaces the first by the module's path; sys.path is right
-            _run_module_as_main(what)
-        elif pkgutil.get_importer(what) is not None:  # a folder or an archive, with a __main__.py inside
+            sys.argv = ["-m", *arguments]  # runpy replaces "-m" with the module's path; sys.path is already right
+            _run_module_as_main(program)
+        elif pkgutil.get_importer(program) is not None:  # a folder or an archive, with a __main__.py inside
             _new_main()
-            _set_arguments(what, folder := str(Path(what).absolute()), arguments)
+            _set_arguments(program, folder := str(Path(program).absolute()), arguments)
             if sys.flags.safe_path:
                 sys.path.insert(0, folder)  # as Python does, because this folder is the program
             _run_module_as_main("__main__", alter_argv=False)
         else:
-            _run_file(what, arguments)
+            _run_file(program, arguments)
     except BaseException as error:
         _hide_our_frames(error)
         raise
@@ -53,16 +50,16 @@ def _run_code(code: str, arguments: list[str]) -> None:
 
 
 def _run_file(path: str, arguments: list[str]) -> None:
-    whole = str(Path(path).absolute())
+    absolute = str(Path(path).absolute())
     try:
-        with io.open_code(whole) as file:
+        with io.open_code(absolute) as file:
             source = file.read()
     except OSError as error:
-        print(f"fairlock: can't open file '{whole}': {error.strerror}; is the path right?", file=sys.stderr)
+        print(f"fairlock: can't open file '{absolute}': {error.strerror}; is the path right?", file=sys.stderr)
         raise SystemExit(2) from None
-    main = _new_main(__loader__=SourceFileLoader("__main__", whole), __file__=whole, __cached__=None)
+    main = _new_main(__loader__=SourceFileLoader("__main__", absolute), __file__=absolute, __cached__=None)
     _set_arguments(path, str(Path(path).resolve().parent), arguments)
-    exec(compile(source, whole, "exec", dont_inherit=True), main.__dict__)
+    exec(compile(source, absolute, "exec", dont_inherit=True), main.__dict__)
 
 
 def _new_main(**attributes: object) -> ModuleType:
@@ -86,7 +83,7 @@ def _hide_our_frames(error: BaseException) -> None:
         trace = trace.tb_next
     show = sys.excepthook  # the program may have set one
 
-    def show_shorter(kind: type[BaseException], value: BaseException, whole: TracebackType | None) -> None:
-        show(kind, *((value.with_traceback(trace), trace) if value is error else (value, whole)))
+    def show_shorter(kind: type[BaseException], value: BaseException, full: TracebackType | None) -> None:
+        show(kind, *((value.with_traceback(trace), trace) if value is error else (value, full)))
 
     sys.excepthook = show_shorter

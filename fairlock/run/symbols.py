@@ -24,9 +24,9 @@ class Frame(NamedTuple):
 
 def frames(module: str, addresses: Iterable[int]) -> dict[int, list[Frame]]:
     """Return the frames at each address with a known source: first the functions that were inlined there."""
-    questions = "".join(f"{address:#x}\n" for address in addresses)
+    input_text = "".join(f"{address:#x}\n" for address in addresses)
     frames_at: dict[int, list[Frame]] = {}
-    lines = iter(_output(["addr2line", "-e", module, "-a", "-f", "-C", "-i"], questions))
+    lines = iter(_output(["addr2line", "-e", module, "-a", "-f", "-C", "-i"], input_text))
     for line in lines:
         if line.startswith("0x"):
             current = frames_at.setdefault(int(line, 16), [])
@@ -47,19 +47,19 @@ def names(module: str, addresses: Iterable[int]) -> dict[int, str]:
     starts = [entry[0] for entry in table]
     symbols = {}
     for address in addresses:
-        at = bisect.bisect_right(starts, address) - 1
-        if at >= 0 and address < starts[at] + table[at][1]:
-            distance = address - starts[at]
-            symbols[address] = table[at][2] + (f"+{distance:#x}" if distance else "")
+        index = bisect.bisect_right(starts, address) - 1
+        if index >= 0 and address < starts[index] + table[index][1]:
+            distance = address - starts[index]
+            symbols[address] = table[index][2] + (f"+{distance:#x}" if distance else "")
     return symbols
 
 
-def _output(command: list[str], questions: str = "") -> list[str]:
+def _output(command: list[str], input_text: str = "") -> list[str]:
     """Return the lines that a tool prints; none if the tool is missing or fails."""
     try:
-        done = subprocess.run(
-            command, input=questions, capture_output=True, text=True, errors="replace", timeout=TIMEOUT
+        result = subprocess.run(
+            command, input=input_text, capture_output=True, text=True, errors="replace", timeout=TIMEOUT
         )
     except (OSError, subprocess.TimeoutExpired):
         return []
-    return done.stdout.splitlines() if done.returncode == 0 else []
+    return result.stdout.splitlines() if result.returncode == 0 else []

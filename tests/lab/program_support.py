@@ -35,7 +35,7 @@ def metrics(*arguments: str | Path) -> Result:
     return result
 
 
-def refused(*arguments: str | Path) -> str:
+def error_line(*arguments: str | Path) -> str:
     """Return the one line of an error."""
     done = native(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
@@ -55,7 +55,7 @@ needs_libatomic = pytest.mark.skipif(
 WINDOW = ("--threads", "2", "--seconds", "0.1", "--warm-up", "0.01")
 
 
-def looks_measured(metrics: Result) -> None:
+def check_metrics(metrics: Result) -> None:
     assert len(metrics["counts"]) == 2
     assert sum(metrics["counts"]) == metrics["episodes"] > 0
     assert metrics["throughput"] == pytest.approx(metrics["episodes"] / metrics["elapsed"], rel=1e-6)

@@ -37,14 +37,14 @@ SEMAPHORES = ("sem_t", "std-semaphore")
 Shape = Callable[[Point], float]  # returns the throughput of a point
 
 
-def base(lock: str) -> float:
+def speed_factor(lock: str) -> float:
     """Return a number for each name, the same every time."""
     return 1 + 0.25 * math.sin(sum(map(ord, lock)))
 
 
 def throughput(point: Point) -> float:
     lock, slots = point.lock.partition("/slots-")[::2]
-    speed = 3e7 * base(lock) / (1 + 0.05 * point.options.get("non-critical", 0))  # type: ignore[operator]
+    speed = 3e7 * speed_factor(lock) / (1 + 0.05 * point.options.get("non-critical", 0))  # type: ignore[operator]
     if point.threads == 1:
         return speed * (0.7 if lock.startswith(("capacitor", "semaphore")) else 1)
     speed *= 0.4
@@ -74,10 +74,14 @@ def histogram(middle: float, wide: float, dice: random.Random) -> dict[str, list
 
 def metrics(point: Point, expected: float, noise: float, dice: random.Random) -> dict[str, Any]:
     if point.family == "uncontended":
-        return {"ns": 9 * base(point.lock) * math.exp(dice.gauss(0, noise)), "other_work": 0.01}
+        return {"ns": 9 * speed_factor(point.lock) * math.exp(dice.gauss(0, noise)), "other_work": 0.01}
     if point.family == "overhead":
         rows = [
-            {"lock": lock, "loop_ns": 10 * base(lock) + dice.gauss(0.6, 0.2), "hand_ns": 10 * base(lock)}
+            {
+                "lock": lock,
+                "loop_ns": 10 * speed_factor(lock) + dice.gauss(0.6, 0.2),
+                "hand_ns": 10 * speed_factor(lock),
+            }
             for lock in ("pthread-mutex", "ticket", "twa", "hapax")
         ]
         return {"rows": rows, "overhead_ns": 0.6, "other_work": 0.01}
@@ -97,9 +101,9 @@ def metrics(point: Point, expected: float, noise: float, dice: random.Random) ->
         "fairness": fair,
         "jain": jain,
         "exclusion": "replayed" if point.options.get("critical-on") == "shared" else "witnessed",
-        "longest_wait": 0.002 * base(point.lock) * (20 if fair < 0.5 else 1) * point.threads if timed else None,
+        "longest_wait": 0.002 * speed_factor(point.lock) * (20 if fair < 0.5 else 1) * point.threads if timed else None,
         "waits": histogram(300 * point.threads, 0.9, dice) if timed else None,
-        "handover": histogram(180 * base(point.lock), 0.5, dice) if handed else None,
+        "handover": histogram(180 * speed_factor(point.lock), 0.5, dice) if handed else None,
         "migrations": min(1, 0.2 + fair * 0.7) if point.options.get("migrations") else None,
         "context_switches": 12,
         "cpu_seconds": point.seconds * min(point.threads, CPUS),

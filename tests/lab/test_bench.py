@@ -49,7 +49,7 @@ def test_a_run_of_mutexbench(bench: Bench, tmp_path: Path) -> None:
 
 
 def is_inside(workload: str) -> bool:
-    """Whether `fairlock_bench` alone measures a workload. test_bench_programs.py has smaller forms of the others."""
+    """Return whether `fairlock_bench` alone measures a workload. test_bench_programs.py tests the others."""
     return not any(config.family in ELSEWHERE for config in WORKLOADS[workload].configs.values())
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import processes
 import pytest
-from program_support import BENCH, WINDOW, looks_measured, metrics, needs_leveldb, needs_libatomic, refused
+from program_support import BENCH, WINDOW, check_metrics, error_line, metrics, needs_leveldb, needs_libatomic
 
 
 def test_throw_counts_the_mutexes_of_the_run_time_library() -> None:
     sample = metrics("throw", *WINDOW)
-    looks_measured(sample)
+    check_metrics(sample)
     assert isinstance(sample["mutexes_per_episode"], int | float)
     assert sample["decidable"] == (sample["mutexes_per_episode"] > 0)
     assert sample["decidable"] or "no mutex" in sample["reason"]
@@ -22,14 +22,14 @@ def test_throw_counts_the_mutexes_of_the_run_time_library() -> None:
 
 def test_throw_with_registered_frames_takes_at_least_as_many_mutexes() -> None:
     plain, registered = metrics("throw", *WINDOW), metrics("throw", "--registered-frames", *WINDOW)
-    looks_measured(registered)
+    check_metrics(registered)
     assert registered["mutexes_per_episode"] >= plain["mutexes_per_episode"]
 
 
 @needs_libatomic
 def test_atomic_exchange_takes_one_mutex_and_loses_nothing() -> None:
     sample = metrics("atomic-exchange", *WINDOW)
-    looks_measured(sample)
+    check_metrics(sample)
     assert sample["exclusion"] == "witnessed"  # or the program would have failed
     assert (sample["mutexes_per_episode"], sample["decidable"]) == (1, True)
 
@@ -80,28 +80,28 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @needs_leveldb
 def test_leveldb_reads_a_filled_database(database: Path) -> None:
     sample = metrics("leveldb", "--db", database, "--entries", "2000", *WINDOW)
-    looks_measured(sample)
+    check_metrics(sample)
     assert sample["mutexes_per_episode"] >= 2  # those of the database alone
     assert sample["decidable"]
 
 
 @needs_leveldb
 def test_leveldb_does_not_fill_an_existing_database(database: Path) -> None:
-    assert "exists" in refused("leveldb", "--fill", "--db", database)
+    assert "exists" in error_line("leveldb", "--fill", "--db", database)
 
 
 @needs_leveldb
 def test_leveldb_reports_what_is_wrong_with_a_database(database: Path, tmp_path: Path) -> None:
-    assert "--fill makes a database" in refused("leveldb", "--db", tmp_path / "none")
-    assert "has fewer than 2001 entries" in refused("leveldb", "--db", database, "--entries", "2001")
-    assert "--db FOLDER" in refused("leveldb")
+    assert "--fill makes a database" in error_line("leveldb", "--db", tmp_path / "none")
+    assert "has fewer than 2001 entries" in error_line("leveldb", "--db", database, "--entries", "2001")
+    assert "--db FOLDER" in error_line("leveldb")
 
 
 def test_a_missing_leveldb_names_the_package() -> None:
-    line = refused("leveldb", "--library", "libnone.so", "--db", "somewhere")
+    line = error_line("leveldb", "--library", "libnone.so", "--db", "somewhere")
     assert line == "fairlock_bench: leveldb: no library libnone.so: apt-get install libleveldb1d\n"
 
 
 @pytest.mark.parametrize("family", ["throw", "leveldb"])
 def test_these_families_have_no_choice_of_lock(family: str) -> None:
-    assert "has no option '--lock'" in refused(family, "--lock", "twa")
+    assert "has no option '--lock'" in error_line(family, "--lock", "twa")

@@ -103,11 +103,11 @@ def test_an_error_of_the_native_program_is_one_line(bench: Bench, tmp_path: Path
 def test_without_the_native_program(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    def nowhere() -> Path:
+    def missing_folder() -> Path:
         raise FileNotFoundError("could not find the native benchmark of fairlock: `make build` installs it in .venv")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(native, "bench_program", nowhere)
+    monkeypatch.setattr(native, "bench_program", missing_folder)
     native.roster.cache_clear()
     assert cli.main(["bench", "mutex"]) == 2
     assert capsys.readouterr().err.startswith("fairlock: could not find the native benchmark")

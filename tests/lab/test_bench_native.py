@@ -137,7 +137,7 @@ def test_waits_can_be_timed_after_the_window() -> None:
     assert metrics["elapsed"] == pytest.approx(0.2, rel=0.5)
 
 
-def test_several_permits_exclude_nobody() -> None:
+def test_several_permits_are_not_checked_for_exclusion() -> None:
     assert contend("twa-semaphore", "--permits", 2, "--critical", 1)["exclusion"] == "not asked"
     assert contend("sem_t", "--permits", 1, "--critical", 1)["exclusion"] == "replayed"
 

@@ -38,31 +38,31 @@ ROSTER = Roster(
 )
 
 
-def planned(seed: int) -> results.Plan:
+def make_plan(seed: int) -> results.Plan:
     selection = plan.Selection(configs=("maximum", "moderate"), threads=(1, 2), locks=("twa", "mcs", "ticket", "clh"))
     points = plan.points_of("mutex", WORKLOADS["mutex"], selection, ROSTER)
     return plan.make("mutex", [(point, 5) for point in points], seed=seed, warm_up=0.1)
 
 
 def test_the_order_follows_from_the_seed() -> None:
-    assert planned(1) == planned(1)
-    assert planned(1).order != planned(2).order
+    assert make_plan(1) == make_plan(1)
+    assert make_plan(1).order != make_plan(2).order
     assert len({plan.seed_of(1, run) for run in range(5)}) == 5
 
 
 def test_runs_are_interleaved() -> None:
-    chosen = planned(7)
-    size = len(chosen.points)
+    interleaved = make_plan(7)
+    size = len(interleaved.points)
     assert size == 16
-    blocks = [chosen.order[i : i + size] for i in range(0, len(chosen.order), size)]
+    blocks = [interleaved.order[i : i + size] for i in range(0, len(interleaved.order), size)]
     assert [{run for _, run in block} for block in blocks] == [{0}, {1}, {2}, {3}, {4}]
     assert all(sorted(i for i, _ in block) == list(range(size)) for block in blocks)
     assert len({tuple(i for i, _ in block) for block in blocks}) == 5  # in a different order each time
     # Points that are compared with each other follow one another.
-    places = [(chosen.points[i].config, chosen.points[i].threads) for i, _ in blocks[0]]
+    places = [(interleaved.points[i].config, interleaved.points[i].threads) for i, _ in blocks[0]]
     assert sum(a != b for a, b in itertools.pairwise(places)) == 3
     # The first of them differs from run to run.
-    alone = [i for i, point in enumerate(chosen.points) if (point.config, point.threads) == places[0]]
+    alone = [i for i, point in enumerate(interleaved.points) if (point.config, point.threads) == places[0]]
     assert len({tuple(i for i, _ in block if i in alone) for block in blocks}) > 1
 
 

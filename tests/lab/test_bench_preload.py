@@ -8,7 +8,7 @@ from pathlib import Path
 
 import processes
 import pytest
-from program_support import looks_measured, needs_leveldb, needs_libatomic, needs_rocksdb, samples
+from program_support import check_metrics, needs_leveldb, needs_libatomic, needs_rocksdb, samples
 
 from fairlock import cli, paths
 from fairlock_lab.benchmarks import harness, plan, programs, results
@@ -32,7 +32,7 @@ def test_locks_of_the_run_time(tmp_path: Path) -> None:
         None
     ) == 1  # the sample with glibc's lock, which is added
     for sample in with_locks:
-        looks_measured(sample)
+        check_metrics(sample)
     # Mutexes are counted without the preloaded lock, so the number is the same for all.
     assert len({sample["mutexes_per_episode"] for sample in with_locks}) == 1
 
@@ -57,7 +57,7 @@ def test_locks_of_leveldb(tmp_path: Path) -> None:
     words = ("leveldb", "--seconds", "0.1", "--set", "entries=2000", "--waiting", "spin", "--no-references")
     (sample,) = samples(tmp_path, *words, locks="twa")
     assert sample["preloaded"] == {"lock": "twa", "waiting": "spin"}
-    looks_measured(sample)
+    check_metrics(sample)
 
 
 @needs_preload
@@ -132,10 +132,10 @@ def test_a_plan_with_a_lock_that_this_build_lacks_is_refused(
 
 
 def test_without_preloadable_locks_only_glibc_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nowhere() -> Path:
+    def missing_folder() -> Path:
         raise FileNotFoundError("could not find the preloadable locks of fairlock")
 
-    monkeypatch.setattr(paths, "preload_dir", nowhere)
+    monkeypatch.setattr(paths, "preload_dir", missing_folder)
     points = plan.points_of("throw", WORKLOADS["throw"], plan.Selection(threads=(1,)), roster())
     assert {point.lock for point in points} == {"pthread-mutex"}
     chosen = plan.make("throw", [(point, 1) for point in points], seed=1, warm_up=0.0)

@@ -116,7 +116,7 @@ def await_end(process: int) -> None:
 
 
 def test_a_parent_that_ignores_sigchld_does_no_harm(tmp_path: Path) -> None:
-    """A process inherits that its parent ignores SIGCHLD; then the kernel would discard the status of its children."""
+    """A process inherits an ignored SIGCHLD, and the kernel would then discard the status of its children."""
     code = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
     command = [sys.executable, "-c", code, PROGRAM, "bench", "mutex", "--config=maximum", "--locks=twa", *QUICK]
     succeed(processes.run(command, cwd=tmp_path))

@@ -6,26 +6,26 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from program_support import bench, looks_measured, needs_leveldb, needs_libatomic, needs_rocksdb, samples
+from program_support import bench, check_metrics, needs_leveldb, needs_libatomic, needs_rocksdb, samples
 
 
 def test_bench_throw(tmp_path: Path) -> None:
     measured = samples(tmp_path, "throw", "--seconds", "0.1")
     assert len(measured) == 2  # both configs
     for sample in measured:
-        looks_measured(sample)
+        check_metrics(sample)
 
 
 @needs_libatomic
 def test_bench_atomic_exchange(tmp_path: Path) -> None:
     (sample,) = samples(tmp_path, "atomic-exchange", "--seconds", "0.1")
-    looks_measured(sample)
+    check_metrics(sample)
 
 
 @needs_leveldb
 def test_bench_leveldb(tmp_path: Path) -> None:
     (sample,) = samples(tmp_path, "leveldb", "--seconds", "0.1", "--set", "entries=2000")
-    looks_measured(sample)
+    check_metrics(sample)
 
 
 @needs_leveldb

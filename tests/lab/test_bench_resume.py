@@ -28,7 +28,7 @@ def bench(tmp_path: Path) -> Bench:
     return functools.partial(bench_support.bench, cwd=tmp_path)
 
 
-def interrupted(tmp_path: Path, *arguments: str, by: signal.Signals = signal.SIGINT) -> tuple[int, str]:
+def run_and_interrupt(tmp_path: Path, *arguments: str, by: signal.Signals = signal.SIGINT) -> tuple[int, str]:
     """Interrupt a benchmark of many seconds when it has a few samples. Return its status and its errors."""
     command = [PROGRAM, "bench", "mutex", "--config=maximum", "--locks=twa,mcs,fair", "--threads=2", "--seconds=0.2"]
     with processes.start([*command, "--runs=10", "--no-references", *arguments], 120, cwd=tmp_path) as process:
@@ -42,7 +42,7 @@ def interrupted(tmp_path: Path, *arguments: str, by: signal.Signals = signal.SIG
 
 
 def test_ctrl_c_keeps_the_samples_and_resume_takes_the_others(bench: Bench, tmp_path: Path) -> None:
-    status, errors = interrupted(tmp_path, "--json=r.json")
+    status, errors = run_and_interrupt(tmp_path, "--json=r.json")
     assert status == 130
     kept = results.load(tmp_path / "r.json")
     assert 0 < len(kept.samples) < len(kept.plan.order)
@@ -73,7 +73,7 @@ def test_ctrl_c_keeps_the_samples_and_resume_takes_the_others(bench: Bench, tmp_
 
 
 def test_ctrl_c_without_a_file_writes_one(tmp_path: Path) -> None:
-    status, errors = interrupted(tmp_path)
+    status, errors = run_and_interrupt(tmp_path)
     assert status == 130
     (path,) = tmp_path.iterdir()
     assert path.name in errors
@@ -89,12 +89,12 @@ def test_a_second_ctrl_c_loses_nothing(
     def one_sample(begun: results.BenchResults, *_: object) -> results.BenchResults:
         return replace(begun, samples=(ONE_SAMPLE,))
 
-    def again(*_: object) -> None:
+    def interrupt_again(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("fairlock_lab.benchmarks.harness.run", one_sample)
-    monkeypatch.setattr("fairlock_lab.commands.bench.show", again)
+    monkeypatch.setattr("fairlock_lab.commands.bench.show", interrupt_again)
     assert cli.main(["bench", "mutex", "--runs=2"]) == 130
     assert capsys.readouterr().err.endswith("fairlock: interrupted\n")
     (path,) = tmp_path.iterdir()
@@ -118,7 +118,7 @@ def test_a_failed_sample_does_not_lose_the_others(
 
 
 def test_the_end_of_the_terminal_is_like_ctrl_c(tmp_path: Path) -> None:
-    status, _ = interrupted(tmp_path, "--json=r.json", by=signal.SIGHUP)
+    status, _ = run_and_interrupt(tmp_path, "--json=r.json", by=signal.SIGHUP)
     assert status == 130
     assert not results.load(tmp_path / "r.json").complete
 

@@ -31,7 +31,7 @@ PLAIN = [name for name, entry in ENTRIES.items() if not entry.variation]
 
 @pytest.fixture(scope="session")
 def rows(fairlock: Command, shared: Shared) -> list[dict[str, Any]]:
-    """The results of `fairlock check`, which explores everything. One worker runs it for all workers."""
+    """Return the results of `fairlock check`, which explores everything. One worker runs it for all workers."""
 
     def explore() -> list[dict[str, Any]]:
         done = fairlock("check", "--json")
@@ -62,8 +62,9 @@ def test_every_lock_is_explored_at_the_promised_bounds(rows: list[dict[str, Any]
     array = ENTRIES[name].waiting_array
     if ENTRIES[name].kind == "semaphore":
         assert ("sc", 4, 1, 1) in explored
-        assert ("sc", 3, 2, 1) in explored or name == "fair-semaphore"  # it guesses, so it has too many states
-    if any(word in name for word in ("chain", "futex", "fair")):  # their waiters take more steps: smaller bounds
+        assert ("sc", 3, 2, 1) in explored or name == "fair-semaphore"  # it guesses, which gives it too many states
+    # These have smaller bounds, because their waiters take more steps.
+    if any(word in name for word in ("chain", "futex", "fair")):
         for slots in (1, 2) if array else (1,):
             assert {("sc", 2, 2, slots), ("weak", 2, 2, slots)} <= explored
         assert {("sc", 3, 1, 1), ("weak", 3, 1, 1)} <= explored
@@ -162,7 +163,7 @@ def test_conditions_hold(rows: list[dict[str, Any]], name: str) -> None:
 
 @pytest.fixture(scope="session")
 def kills(fairlock: Command, shared: Shared) -> dict[str, RunResult]:
-    """The results of `fairlock check --mutants`, by the name of the mutant. One worker runs it for all workers."""
+    """Return the results of `fairlock check --mutants`, by the mutant's name. One worker runs it for all workers."""
 
     def explore() -> list[dict[str, Any]]:
         done = fairlock("check", "--mutants", "--json")
@@ -267,7 +268,7 @@ def test_chance_is_explored_both_ways_and_replays(memory: Memory) -> None:
 
 
 def test_replay_lets_every_thread_start() -> None:
-    """Identical threads start in order. A replay once applied this rule too, and hid a thread that could go on."""
+    """Identical threads start in order. A replay once applied this rule too, and hid a thread that could proceed."""
     assert replay("tas", schedule="AA", threads=2, episodes=1).property is None
 
 
@@ -321,7 +322,7 @@ def test_a_run_ends_at_the_limit_of_states() -> None:
 # --- the command line ---
 
 
-def again(output: str) -> list[str]:
+def replay_arguments(output: str) -> list[str]:
     """Return the arguments of the command that replays a violation."""
     (line,) = [line for line in output.splitlines() if line.strip().startswith("again:")]
     return line.split()[2:]
@@ -332,14 +333,14 @@ def test_the_command_offers_the_second_engine(fairlock: Command) -> None:
     assert done.returncode == 0, done.stderr
     violated = fairlock("check", "--engine", "dpor", "--mutant", "ticket-split")
     assert violated.returncode == 1
-    assert fairlock(*again(violated.stdout)).returncode == 1
+    assert fairlock(*replay_arguments(violated.stdout)).returncode == 1
 
 
 def test_a_violation_prints_a_trace_and_its_replay(fairlock: Command) -> None:
     done = fairlock("check", "--mutant", "hapax-slot-store", "--memory", "weak")
     assert done.returncode == 1
     assert "deadlock" in done.stdout
-    replayed = fairlock(*again(done.stdout))
+    replayed = fairlock(*replay_arguments(done.stdout))
     assert replayed.returncode == 1
     assert "deadlock" in replayed.stdout
     assert "notice[0].store" in replayed.stdout

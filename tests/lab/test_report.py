@@ -62,13 +62,13 @@ def test_a_tie_is_too_close_to_call() -> None:
 
 
 def test_the_usual_lock_is_kept_if_nothing_is_better() -> None:
-    def even(_: Point, metrics: dict[str, Any], __: int) -> None:
+    def make_even(_: Point, metrics: dict[str, Any], __: int) -> None:
         metrics.update(
             fairness=1.0, counts=[int(metrics["episodes"] / len(metrics["counts"]))] * len(metrics["counts"])
         )
 
     points, shape = contended(twa=1e6, pthread_mutex=1e6)
-    text = words(report_data.results(points, shape=shape, noise=0.03, change=even))
+    text = words(report_data.results(points, shape=shape, noise=0.03, change=make_even))
     assert "**pthread-mutex** is as good as any (twa: too close to call)" in text
 
 
@@ -79,7 +79,7 @@ def test_a_lock_that_starves_threads_is_not_advised() -> None:
     assert re.search(r"tas had .* times the throughput of twa, but its slowest thread got only 0\.2", text)
 
 
-def test_a_lock_is_not_judged_by_the_runs_in_which_it_starved_nobody() -> None:
+def test_a_lock_is_not_judged_by_the_runs_in_which_it_starved_no_thread() -> None:
     points, shape = contended(tas=1.5e6, twa=1e6)
 
     def starve(point: Point, metrics: dict[str, Any], run: int) -> None:
@@ -127,12 +127,12 @@ def test_a_report_names_what_is_missing() -> None:
 
 
 def test_a_report_names_disturbed_samples_and_leaves_them_out() -> None:
-    def busy(_: Point, metrics: dict[str, Any], run: int) -> None:
+    def add_other_work(_: Point, metrics: dict[str, Any], run: int) -> None:
         if run < 2:
             metrics.update(other_work=0.5, throughput=1.0)
 
     points, shape = contended(twa=2e6, mcs=1e6)
-    results = report_data.results(points, shape=shape, noise=0.01, change=busy)
+    results = report_data.results(points, shape=shape, noise=0.01, change=add_other_work)
     assert "Disturbed. In 8 of 20 samples" in words(results)
     (group,) = groups_of([source(results)])
     assert len(group.in_runs(0, "throughput")) == 3  # the calm ones
@@ -190,10 +190,10 @@ def compared(shape: Callable[[Point], float], *, runs: int = 5, noise: float = 0
 
 
 def test_a_regression_is_reported_where_it_is() -> None:
-    def slower(point: Point) -> float:
+    def slow_down(point: Point) -> float:
         return report_data.throughput(point) * (0.85 if point.lock == "twa" and point.threads == 4 else 1)
 
-    comparison = compared(slower)
+    comparison = compared(slow_down)
     (change,) = [change for change in comparison.changes if change.verdict != compare.NOISE]
     assert (change.point.lock, change.point.threads, change.verdict) == ("twa", 4, "slower")
     assert change.by.low < 0.85 < change.by.high < 1
@@ -215,11 +215,11 @@ def test_two_runs_cannot_tell() -> None:
 
 
 def test_less_fairness_is_reported() -> None:
-    def unfair(point: Point, metrics: dict[str, Any], _: int) -> None:
+    def make_unfair(point: Point, metrics: dict[str, Any], _: int) -> None:
         if point.lock == "hapax" and point.threads == 8:
             metrics["fairness"] *= 0.5
 
-    comparison = compared(report_data.throughput, change=unfair)
+    comparison = compared(report_data.throughput, change=make_unfair)
     (change,) = [change for change in comparison.changes if change.verdict != compare.NOISE]
     assert (change.point.lock, change.measure, change.verdict) == ("hapax", "fairness", "less fair")
 

@@ -100,7 +100,7 @@ def metrics_of(raw: dict[str, Any]) -> Metrics:
     return metrics
 
 
-def edited(file: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+def edit_file(file: Path, change: Callable[[dict[str, Any]], object]) -> Path:
     raw = json.loads(file.read_text())
     change(raw)
     file.write_text(json.dumps(raw))
@@ -141,7 +141,7 @@ def test_files_that_cannot_be_read_name_the_reason(
     file: Path, change: Callable[[dict[str, Any]], object], complaint: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
-        results.load(edited(file, change))
+        results.load(edit_file(file, change))
     assert complaint in str(caught.value)
     assert str(file) in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -167,10 +167,10 @@ def test_unreadable_files(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_stays_as_it_was(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before, loaded = file.read_text(), results.load(file)
 
-    def full(self: Path, *_: object, **__: object) -> int:
+    def raise_disk_full(self: Path, *_: object, **__: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(Path, "write_bytes", raise_disk_full)
     with pytest.raises(UsageError, match="No space left on device"):
         results.save(replace(loaded, samples=()), file)
     assert file.read_text() == before

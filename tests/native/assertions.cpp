@@ -38,7 +38,7 @@ namespace {
     mutex.lock();
     mutex.unlock();
   });
-  CHECK(used_correctly.signal == 0 && used_correctly.status == 0 && used_correctly.said.empty());
+  CHECK(used_correctly.signal == 0 && used_correctly.status == 0 && used_correctly.message.empty());
 }
 
 // The bytes are zero and no constructor runs.

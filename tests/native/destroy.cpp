@@ -16,10 +16,10 @@ int main(int argc, char** argv) {
       std::unique_ptr<Lock> lock;
       std::atomic<unsigned> held{0}, gone{0};
       const unsigned rounds = check::rounds(300);
-      check::together(2, [&](unsigned who) {
-        Private own(who);
+      check::together(2, [&](unsigned thread) {
+        Private own(thread);
         for (unsigned n = 1; n <= rounds; ++n) {
-          if (who == 0) {
+          if (thread == 0) {
             lock = std::make_unique<Lock>(kind);
             const auto episode = lock->acquire();
             Lock& mine = *lock;

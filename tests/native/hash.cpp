@@ -115,7 +115,7 @@ void sizes() {
     for (std::uint32_t most = 1; most <= 4096; most *= 2) {
       const auto slots = slots_for(cpus, most);
       CHECK(slots >= 1 && slots <= most && (slots & (slots - 1)) == 0);
-      CHECK(slots == most || slots >= 64 * std::max(1u, cpus));    // enough for the CPUs, or all there is
+      CHECK(slots == most || slots >= 64 * std::max(1u, cpus));    // enough for the CPUs, or the maximum
       CHECK(slots <= 256 || slots / 2 < 64 * std::max(1u, cpus));  // and no more than enough
     }
   static_assert(slots_for(1, 4096) == 256 && slots_for(4, 4096) == 256 && slots_for(5, 4096) == 512);

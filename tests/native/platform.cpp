@@ -98,7 +98,7 @@ struct Interrupted {
   static constexpr bool interrupted() { return true; }
 };
 
-// What the checker leaves open.
+// What the native platform promises beyond the contract.
 template <class P>
 void native_promises(const char* policy) {
   check::step("only native", policy);

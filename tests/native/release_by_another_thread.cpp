@@ -33,13 +33,13 @@ void hand_over(const AnyLock& kind, bool contended, unsigned rounds) {
   Lock lock(kind);
   Replay replay;
   Mailbox<Lock::Episode> mailbox;
-  check::together(contended ? 3 : 2, [&](unsigned who) {
+  check::together(contended ? 3 : 2, [&](unsigned thread) {
     for (unsigned n = 0; n < rounds; ++n) {
-      if (who == 0) {
+      if (thread == 0) {
         const auto episode = lock.acquire();
         replay.advance();
         mailbox.put(episode);
-      } else if (who == 1) {
+      } else if (thread == 1) {
         const auto episode = mailbox.take();
         replay.advance();
         lock.release(episode);
@@ -57,13 +57,13 @@ void turns(const AnyLock& kind, unsigned rounds) {
   Lockable mutex(kind);
   std::atomic<unsigned> turn{0};
   unsigned plain = 0;
-  check::together(2, [&](unsigned who) {
+  check::together(2, [&](unsigned thread) {
     for (unsigned n = 0; n < rounds; ++n) {
-      check::wait_until([&] { return turn.load(std::memory_order_acquire) == 2 * n + who; });
-      if (who == 0) mutex.lock();
+      check::wait_until([&] { return turn.load(std::memory_order_acquire) == 2 * n + thread; });
+      if (thread == 0) mutex.lock();
       ++plain;
-      if (who == 1) mutex.unlock();
-      turn.store(2 * n + who + 1, std::memory_order_release);
+      if (thread == 1) mutex.unlock();
+      turn.store(2 * n + thread + 1, std::memory_order_release);
     }
   });
   CHECK(plain == 2 * rounds);
@@ -90,12 +90,12 @@ void elements_do_not_accumulate(const char* name) {
   {
     L lock{};
     Mailbox<typename L::Episode> mailbox;
-    check::together(2, [&](unsigned who) {
+    check::together(2, [&](unsigned thread) {
       for (unsigned n = 0; n < 1000; ++n) {
-        if (who == 0) mailbox.put(lock.acquire());
+        if (thread == 0) mailbox.put(lock.acquire());
         else lock.release(mailbox.take());
       }
-      if (who == 1) CHECK(Counting::alive <= before + 100);
+      if (thread == 1) CHECK(Counting::alive <= before + 100);
     });
   }
   CHECK(Counting::alive == before);

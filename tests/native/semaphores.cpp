@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The semaphores: never more threads inside than permits, no permit lost, several released at once.
+// The semaphores never admit more threads than permits, lose no permit, and can release several permits at once.
 #include <fairlock/fairlock.hpp>
 
 #include <atomic>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C++ side: every program of tests/native, in builds that each detect other mistakes.
+"""The C++ side: every program of tests/native, in several builds, each of which detects different mistakes.
 
 Each flavour has a build folder, `build/tests-FLAVOUR`, and a second run compiles only what changed.
 Each .cpp file in tests/native is a program: to add a test, add a file.
@@ -87,7 +87,7 @@ class Build:
 
 
 def cross_tools(machine: str) -> tuple[str, list[str]]:
-    """The cross compiler, and the emulator's command."""
+    """Return the cross compiler, and the emulator's command."""
     cross = shutil.which(f"{machine}-linux-gnu-g++")
     if cross is None:
         pytest.skip(f"no {machine}-linux-gnu-g++ (on Debian: apt install g++-{machine}-linux-gnu)")
@@ -187,7 +187,7 @@ def test_soak_compiles(source: Path) -> None:
 
 
 def machine_code(source: str) -> str:
-    """The assembly of a program, its local labels numbered in the order in which they appear."""
+    """Return the assembly of a program, with its local labels numbered in order of appearance."""
     compiler = os.environ.get("CXX", "g++")
     command = [compiler, "-std=c++20", "-O2", "-DNDEBUG", f"-I{INCLUDE}", "-S", "-o", "-", "-x", "c++", "-"]
     done = run(command, source=source)
@@ -197,7 +197,7 @@ def machine_code(source: str) -> str:
 
 
 def test_statistics_cost_nothing_unless_used() -> None:
-    """Including their header does not change the machine code of a lock that keeps none."""
+    """Including the header of statistics does not change the machine code of a lock without statistics."""
     headers = "#include <fairlock/catalogue.hpp>\n#include <fairlock/platform/native.hpp>\n"
     program = """
         using M = fairlock::Mutex<fairlock::TwaLock<fairlock::Native<>>>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiters that leave early: every lock and semaphore whose waiters can leave, under a policy that sleeps and one that
 // does not, with deadlines that pass at every depth of the line. No grant is lost, exclusion holds, no entry remains in
-// the domain, and deadlines in the past or infinitely far away mean what they say.
+// the domain, and deadlines in the past or in the infinite future are respected.
 #include <fairlock/fairlock.hpp>
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The waiting policies: every semaphore and every lock (except capacitors, whose waiting is that of their parts) with
-// more threads than processors, under MutexBench's replay check. Both ways to park. The public waits on a condition.
+// more threads than processors, under MutexBench's replay check. Also both ways to park, and the public waits.
 #include <fairlock/fairlock.hpp>
 
 #include <chrono>

@@ -33,5 +33,5 @@ def builder_in(folder: Path) -> Build:
 def object_named(process: Document, symbol: str) -> Document:
     """Return the one object of a process with this name."""
     lock_statistics.resolve([process])
-    (named,) = [each for each in process["objects"] if each["symbol"] == symbol]
+    (named,) = [entry for entry in process["objects"] if entry["symbol"] == symbol]
     return dict(named)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Try real programs under the locks, and print what came of it: real_programs.py [PROGRAM ...] [--lock L ...]."""
+"""Try real programs under the locks, and print the outcomes: real_programs.py [PROGRAM ...] [--lock L ...]."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fairlock.run import preload
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Try real programs under the locks, and print what came of it.")
+    parser = argparse.ArgumentParser(description="Try real programs under the locks, and print the outcomes.")
     parser.add_argument("program", metavar="PROGRAM", nargs="*", help=f"default: all: {', '.join(PROGRAMS)}")
     parser.add_argument("--lock", metavar="L", action="append", help=f"may be repeated; default: {', '.join(LOCKS)}")
     parser.add_argument("--waiting", metavar="W", default=preload.DEFAULT_WAITING)
@@ -24,7 +24,7 @@ def main() -> int:
     args = parser.parse_args()
     for name in args.program:
         if name not in PROGRAMS:
-            parser.error(f"no program {name!r}; there are {', '.join(PROGRAMS)}")
+            parser.error(f"unknown program {name!r}; choose from: {', '.join(PROGRAMS)}")
 
     failures = 0
     for program in [PROGRAMS[name] for name in args.program or PROGRAMS]:

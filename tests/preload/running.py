@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FAIRLOCK = str(Path(sys.executable).with_name("fairlock"))
 
-WHO = r"""
+PRINT_LOCK = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``fairlock run --lock all -- program``: samples of whole runs, and what fails is no sample."""
+"""``fairlock run --lock all -- program``: each sample is a whole run, and a failed run is no sample."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def test_each_run_of_the_program_is_a_sample(run: Run, tmp_path: Path) -> None:
     assert result.command[:5] == ["run", "--lock", "twa,fair", "--waiting", "spin-then-park"]
     assert result.command[-3:] == ["--", "sleep", "0.2"]
     metrics = by_lock(result)
-    assert {lock: len(some) for lock, some in metrics.items()} == {"pthread-mutex": 3, "twa": 3, "fair": 3}
-    for lock, some in metrics.items():
-        for one in some:
-            assert one["wall"] >= 0.2
-            assert min(one[name] for name in ("user", "system", "voluntary_switches", "involuntary_switches")) >= 0
+    assert {lock: len(samples) for lock, samples in metrics.items()} == {"pthread-mutex": 3, "twa": 3, "fair": 3}
+    for lock, samples in metrics.items():
+        for sample in samples:
+            assert sample["wall"] >= 0.2
+            assert min(sample[name] for name in ("user", "system", "voluntary_switches", "involuntary_switches")) >= 0
             expected = None if lock == "pthread-mutex" else {"lock": lock, "waiting": "spin-then-park"}
-            assert "note" in one or one["preloaded"] == expected
-    assert any("preloaded" in one for some in metrics.values() for one in some)
+            assert "note" in sample or sample["preloaded"] == expected
+    assert any("preloaded" in sample for samples in metrics.values() for sample in samples)
     assert "sleep 0.2\n" in printed
     for word in ("pthread-mutex", "twa (spin-then-park)", "fair (spin-then-park)", "x pthread", "wall, s"):
         assert word in printed
@@ -93,17 +93,17 @@ def test_locks_take_turns_in_an_order_that_the_seed_shuffles(run: Run, tmp_path:
     first, again = (measured(run, tmp_path, *words)[0].plan for _ in range(2))
     assert list(first.order) == list(again.order)
     rounds = [[point for point, number in first.order if number == run_number] for run_number in range(4)]
-    assert all(sorted(one) == [0, 1, 2, 3, 4] for one in rounds)
+    assert all(sorted(points) == [0, 1, 2, 3, 4] for points in rounds)
     assert [number for _, number in first.order] == sorted(number for _, number in first.order)
-    assert len({tuple(one) for one in rounds}) > 1
+    assert len({tuple(points) for points in rounds}) > 1
 
 
 def test_time_and_memory_are_the_programs(run: Run, tmp_path: Path) -> None:
     work = "x = bytearray(300_000_000); x[::4096] = x[::4096]; sum(range(3_000_000))"
     result, _ = measured(run, tmp_path, "--lock=glibc", "--repeat=1", "--", sys.executable, "-c", work)
-    ((one,),) = by_lock(result).values()
-    assert 0 < one["user"] <= one["wall"] + 0.1
-    assert 300_000_000 < one["max_rss"] < 600_000_000
+    ((sample,),) = by_lock(result).values()
+    assert 0 < sample["user"] <= sample["wall"] + 0.1
+    assert 300_000_000 < sample["max_rss"] < 600_000_000
 
 
 def test_memory_that_fairlock_hides_is_not_reported(run: Run, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_missing_figure_is_a_failure(run: Run, text: str, complaint: str) -> N
     assert complaint in done.stderr.splitlines()[-1]
 
 
-# --- what fails ---
+# --- failures ---
 
 
 def test_a_program_that_fails_is_not_compared(run: Run, tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_a_lock_that_cannot_be_loaded_is_no_sample(tmp_path: Path, monkeypatch: 
 
 
 def test_an_error_of_the_loader_fails_the_sample() -> None:
-    """Of a program that ends at once there is nothing else."""
+    """If a program ends at once, the loader's error is the only sign."""
 
     def complaint(file: object) -> str:
         return f"ERROR: ld.so: object '{file}' from LD_PRELOAD cannot be preloaded (wrong ELF class): ignored.\n"
@@ -238,12 +238,12 @@ def test_a_lock_that_is_lost_on_the_way_is_no_sample(words: str) -> None:
 
 
 def test_a_lock_that_is_silently_not_loaded_is_no_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A static program ignores what is preloaded, and says nothing."""
+    """A static program silently ignores LD_PRELOAD."""
     compiler = shutil.which("cc")
     source, static = tmp_path / "static.c", tmp_path / "static"
     source.write_text("#include <unistd.h>\nint main(void) { return (int)sleep(2); }\n")
     if compiler is None or processes.run([compiler, "-static", "-o", static, source]).returncode != 0:
-        pytest.skip("no compiler that makes static programs")
+        pytest.skip("no compiler can link static programs here")
     monkeypatch.setattr(programs, "STATIC_AFTER", 0.2)
     with pytest.raises(SampleError, match=programs.NOT_LOADED):
         compare_program.run(point(str(static)))
@@ -329,8 +329,8 @@ def test_ctrl_c_keeps_the_samples_and_resume_continues(tmp_path: Path) -> None:
     done = len(raw["samples"])
     assert 2 <= done < 60
     raw["plan"]["order"] = raw["plan"]["order"][: done + 2]
-    for one in raw["plan"]["points"]:
-        one["options"]["command"] = "sleep 0.01"
+    for point in raw["plan"]["points"]:
+        point["options"]["command"] = "sleep 0.01"
     file.write_text(json.dumps(raw))
     again = processes.run([PROGRAM, "bench", "--resume=r.json"], cwd=tmp_path)
     assert again.returncode == 0

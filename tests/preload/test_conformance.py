@@ -16,7 +16,7 @@ from fairlock.run import lock_statistics, preload
 
 SOURCES = Path(__file__).parent / "conformance"
 FLAGS = ["-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]
-OTHER_WAITINGS = [waiting for waiting in preload.waitings() if waiting != preload.DEFAULT_WAITING]
+OTHER_WAITINGS = [waiting for waiting in preload.waiting_policies() if waiting != preload.DEFAULT_WAITING]
 
 Outcomes = dict[str, str]
 

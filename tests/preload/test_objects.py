@@ -38,9 +38,9 @@ def test_every_preloadable_lock_of_the_catalogue_has_an_object() -> None:
 
 
 def test_every_lock_has_every_waiting_policy() -> None:
-    assert preload.waitings()[0] == "spin-then-park"
-    assert set(preload.waitings()) == {"spin-then-park", "park", "yield", "spin", "monitor"}
-    for waiting in preload.waitings():
+    assert preload.waiting_policies()[0] == "spin-then-park"
+    assert set(preload.waiting_policies()) == {"spin-then-park", "park", "yield", "spin", "monitor"}
+    for waiting in preload.waiting_policies():
         assert preload.locks(waiting) == preload.locks()
 
 
@@ -54,12 +54,12 @@ def test_an_object_needs_only_libc_and_defines_only_the_names_of_posix(file: Pat
     assert [name.split(".so")[0] for name in needed] == ["libc"]
     symbols = [line.split() for line in readelf("--dyn-syms", file).splitlines()]
     defined = {words[7] for words in symbols if len(words) > 7 and words[0][:-1].isdigit() and words[6] != "UND"}
-    assert defined == POSIX_NAMES | OWN_NAMES  # each without a version, which would stand behind an @
+    assert defined == POSIX_NAMES | OWN_NAMES  # and no name has a version, which would follow an @
 
 
 @pytest.mark.parametrize("file", OBJECTS, ids=name_of)
 def test_an_object_refuses_a_policy_that_it_does_not_have(file: Path) -> None:
-    """The error lists its policies: they are those that `fairlock run` expects of this folder."""
+    """The error lists the object's policies, which are those that `fairlock run` expects in this folder."""
     environment = {**os.environ, "LD_PRELOAD": str(file), preload.WAITING: "bogus"}
     done = processes.run(["true"], env=environment)
     assert (done.returncode, done.stdout) == (2, "")

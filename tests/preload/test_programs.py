@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real programs do under the preloaded locks what they do with their own. Which, and what is checked: `programs`."""
+"""Real programs do under the preloaded locks what they do with their own. `programs` says which, and how to check."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 import processes
 import pytest
 from programs import LOCKS, PROGRAMS
-from programs.trial import FailedError, Program, Seen, Trial, attempt
+from programs.trial import FailedError, LockWatch, Program, Trial, attempt
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD with glibc is of Linux")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="`fairlock run` needs Linux and glibc")
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_a_program_works_for_longer(program: Program, lock: str) -> None:
     assert attempt(program, lock, thorough=True).failure == ""
 
 
-# --- and if one did not ---
+# --- failures are reported ---
 
 
 def failure(run: Callable[[Trial], str]) -> str:
@@ -46,16 +46,16 @@ def failure(run: Callable[[Trial], str]) -> str:
 
 def test_a_status_a_signal_and_a_timeout_are_reported() -> None:
     assert failure(lambda trial: trial.run("sh", "-c", "echo broken >&2; exit 3")) == "sh ended with status 3: broken"
-    assert failure(lambda trial: trial.run("sh", "-c", "kill -ABRT $$")) == "sh ended with SIGABRT: without a word"
+    assert failure(lambda trial: trial.run("sh", "-c", "kill -ABRT $$")) == "sh ended with SIGABRT: no output"
     assert failure(lambda trial: trial.run("sleep", 30, limit=1)).startswith("no end after 1 s:\nprocess ")
 
 
 def test_a_lock_that_was_not_loaded_is_reported(tmp_path: Path) -> None:
-    seen = Seen(Trial("fair", "spin-then-park", tmp_path, thorough=False))
+    watch = LockWatch(Trial("fair", "spin-then-park", tmp_path, thorough=False))
     with processes.start(["sleep", "0.1"]) as other:
-        seen.wait(other.pid)
+        watch.wait(other.pid)
     with pytest.raises(FailedError, match=r"never seen with .*fair.so in memory"):
-        seen.confirm(["sleep"])
+        watch.confirm(["sleep"])
 
 
 def test_a_server_is_killed_when_its_client_fails() -> None:
@@ -72,6 +72,6 @@ def test_a_server_is_killed_when_its_client_fails() -> None:
 def test_a_server_that_ends_is_reported() -> None:
     def run(trial: Trial) -> str:
         with trial.server("sh", "-c", "echo no room; exit 1", ready=lambda: False):
-            return "it never comes here"
+            return "not reached"
 
     assert failure(run) == "sh ended with status 1: no room"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fairlock run --python: every Python of the command has the types of fairlock in its threading."""
+"""fairlock run --python: in every Python of the command, threading has fairlock's types."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ PATHS = "import sys; print(sys.path, sys.argv, sys.flags, 'sitecustomize' in sys
 
 
 def run_python(*words: str | Path, **options: Any) -> Result:
-    """Not from the clone: there, the sources hide the package."""
+    """Run outside the clone, where the sources would hide the package."""
     return run("--python", "--lock", "twa", "--", *words, **{"cwd": "/", **options})
 
 
 @pytest.fixture(scope="session")
-def another(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def python_without_fairlock(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment of the same Python, without fairlock."""
     folder = tmp_path_factory.mktemp("another")
     assert call(sys.executable, "-m", "venv", "--without-pip", folder).returncode == 0
@@ -106,20 +106,20 @@ def test_another_sitecustomize_still_runs(tmp_path: Path) -> None:
         assert ours.stderr.splitlines()[-1:] == plain.stderr.splitlines()[-1:]
 
 
-def test_a_python_without_fairlock_borrows_the_commands(another: Path) -> None:
-    alone = call(another, "-c", "import fairlock", cwd="/")
+def test_a_python_without_fairlock_borrows_the_commands(python_without_fairlock: Path) -> None:
+    alone = call(python_without_fairlock, "-c", "import fairlock", cwd="/")
     assert "ModuleNotFoundError" in alone.stderr
-    assert output(run_python(another, "-c", REPLACED)) == "twa fairlock []"
+    assert output(run_python(python_without_fairlock, "-c", REPLACED)) == "twa fairlock []"
 
 
-def test_a_broken_fairlock_is_replaced_by_the_commands(another: Path, tmp_path: Path) -> None:
+def test_a_broken_fairlock_is_replaced_by_the_commands(python_without_fairlock: Path, tmp_path: Path) -> None:
     broken = tmp_path / "fairlock"
     broken.mkdir()
     (broken / "__init__.py").write_text("import fairlock.adopt\n")
     (broken / "adopt.py").touch()
     hook = paths.preload_dir().parent / "run" / "python_hook"
     words = "import fairlock, threading; print(threading.Lock.__module__, fairlock.__file__)"
-    done = call(another, "-c", words, env={**os.environ, "PYTHONPATH": f"{hook}:{tmp_path}"}, cwd="/")
+    done = call(python_without_fairlock, "-c", words, env={**os.environ, "PYTHONPATH": f"{hook}:{tmp_path}"}, cwd="/")
     assert output(done) == f"fairlock {hook.parent.parent / '__init__.py'}"
 
 
@@ -132,14 +132,14 @@ def test_a_python_that_cannot_import_fairlock_is_refused(tmp_path: Path) -> None
         assert "pip install fairlock" in line
 
 
-def test_a_later_python_without_fairlock_still_runs(another: Path, tmp_path: Path) -> None:
+def test_a_later_python_without_fairlock_still_runs(python_without_fairlock: Path, tmp_path: Path) -> None:
     # A package without the native module, as it looks to a Python of another version.
     folder = copy_of_the_package(tmp_path)
     environment = {**os.environ, "PYTHONPATH": str(folder / "fairlock" / "run" / "python_hook")}
     words = "import sys, threading; print(threading.Lock.__module__, 'fairlock' in sys.modules)"
-    done = call(another, "-c", words, env=environment, cwd="/")
+    done = call(python_without_fairlock, "-c", words, env=environment, cwd="/")
     assert (done.returncode, done.stdout) == (0, "_thread False\n")
-    assert done.stderr.startswith(f"fairlock: {another} (Python ")
+    assert done.stderr.startswith(f"fairlock: {python_without_fairlock} (Python ")
     assert done.stderr.count("\n") == 1
 
 

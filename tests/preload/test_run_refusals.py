@@ -49,7 +49,7 @@ def test_an_option_without_its_mode_is_refused_even_if_it_is_zero_or_empty(optio
 
 def test_no_program() -> None:
     line = error_line(run())
-    assert all(name in line for name in [*preload.locks(), *preload.waitings()])
+    assert all(name in line for name in [*preload.locks(), *preload.waiting_policies()])
     error_line(run("--lock", "twa", "--"))
 
 
@@ -139,8 +139,8 @@ def test_a_script_without_interpreter(tmp_path: Path) -> None:
 def test_a_script_with_a_missing_interpreter(line: str, named: str, tmp_path: Path) -> None:
     inner = script(tmp_path / "inner", f"#!{line}\n")
     outer = script(tmp_path / "outer", f"#!{inner}\n")
-    for each in (inner, outer):
-        assert named in error_line(run(each), 127)
+    for file in (inner, outer):
+        assert named in error_line(run(file), 127)
 
 
 def test_scripts_in_a_circle(tmp_path: Path) -> None:
@@ -243,11 +243,11 @@ def test_an_installation_without_statistics(tmp_path: Path) -> None:
 
 
 def test_broken_headers_raise_no_exception(compiled: Compile, tmp_path: Path) -> None:
-    whole = compiled("plain").read_bytes()[:4096]
+    header = compiled("plain").read_bytes()[:4096]
     dice = random.Random(1)
     file = tmp_path / "broken"
     for _ in range(500):
-        broken = bytearray(whole[: dice.randrange(len(whole))])
+        broken = bytearray(header[: dice.randrange(len(header))])
         for _ in range(dice.randrange(4)):
             if len(broken) > 4:
                 broken[dice.randrange(4, min(len(broken), 600))] = dice.choice([0, 1, 2, 0x7F, 0xFF])

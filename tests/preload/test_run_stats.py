@@ -56,9 +56,9 @@ def test_run_prints_a_table_and_writes_a_file(build: Build, tmp_path: Path) -> N
     line = 1 + (SOURCES / "contended.c").read_text().splitlines().index("  pthread_mutex_lock(&ledger);")
     assert row.split()[1:5] == ["deposit", f"(contended.c:{line})", "2", "50.00%"]
     assert "calm" not in done.stderr
-    whole = json.loads((tmp_path / "stats.json").read_text())
-    assert (whole["status"], len(whole["processes"])) == (0, 1)
-    assert object_named(whole["processes"][0], "ledger")["contended"] == 1
+    document = json.loads((tmp_path / "stats.json").read_text())
+    assert (document["status"], len(document["processes"])) == (0, 1)
+    assert object_named(document["processes"][0], "ledger")["contended"] == 1
 
 
 def test_run_passes_input_output_and_status_on() -> None:
@@ -83,7 +83,7 @@ def test_run_passes_signals_to_the_program(number: signal.Signals) -> None:
     assert running.returncode == 9
 
 
-# Waits until SIGHUP is pending, as if the parent got no processor time after it started the program.
+# Starts the program, and then waits until SIGHUP is pending, as if the parent got no processor time meanwhile.
 SLOW_START = """\
 import os, signal, sys, time
 from fairlock import cli
@@ -115,7 +115,7 @@ n=0; trap 'n=$((n+1))' INT HUP; echo ready; while [ $n = 0 ]; do sleep 0.01; don
 
 @pytest.mark.parametrize("before", [(), ("setsid", "-w")], ids=["same group", "its own session"])
 def test_a_program_gets_one_interrupt_from_the_terminal(before: tuple[str, ...]) -> None:
-    """As Ctrl-C does, to all of its processes at once; and Python's are not in its way."""
+    """Ctrl-C signals all processes of the terminal at once, and `fairlock` must not signal the program again."""
     with on_terminal(*before, "sh", "-c", COUNTING) as (leader, child):
         os.write(leader, b"\x03")
         assert processes.wait(child) == 41
@@ -129,7 +129,7 @@ def test_a_program_gets_the_hangup_of_the_terminal() -> None:
 
 @contextlib.contextmanager
 def on_terminal(*command: str) -> Iterator[tuple[int, int]]:
-    """Give a terminal and what runs there, as soon as it is ready."""
+    """Yield a terminal and the process that runs on it, once that process is ready."""
     leader, follower = os.openpty()
     child = os.fork()
     if child == 0:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import processes
 import pytest
-from running import FAIRLOCK, WHO, Compile, call, compiler_in, linux_only, output, run, script
+from running import FAIRLOCK, PRINT_LOCK, Compile, call, compiler_in, linux_only, output, run, script
 
 from fairlock.run import preload
 
@@ -22,23 +22,26 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
 
 
 @pytest.fixture
-def who(compiled: Compile) -> Path:
+def lock_printer(compiled: Compile) -> Path:
     """A program that prints the lock and the policy of its process, and its arguments."""
-    return compiled("who", "-ldl", source=WHO)
+    return compiled("lock_printer", "-ldl", source=PRINT_LOCK)
 
 
 @pytest.mark.parametrize(
     ("words", "seen"),
     [
-        (["--", "WHO", "--lock", "x", "--", "-h"], ["--lock", "x", "--", "-h"]),
-        (["WHO", "--", "--version"], ["--", "--version"]),
-        (["--lock=fair", "WHO", "--lock", "x y", ""], ["--lock", "x y", ""]),
+        (["--", "PRINT_LOCK", "--lock", "x", "--", "-h"], ["--lock", "x", "--", "-h"]),
+        (["PRINT_LOCK", "--", "--version"], ["--", "--version"]),
+        (["--lock=fair", "PRINT_LOCK", "--lock", "x y", ""], ["--lock", "x y", ""]),
     ],
     ids=["after two dashes", "without", "after an option"],
 )
-def test_the_program_gets_its_arguments_unchanged(words: list[str], seen: list[str], who: Path) -> None:
+def test_the_program_gets_its_arguments_unchanged(words: list[str], seen: list[str], lock_printer: Path) -> None:
     shown = "".join(f" [{word}]" for word in seen)
-    assert output(run(*[who if word == "WHO" else word for word in words])) == f"fair spin-then-park{shown}"
+    assert (
+        output(run(*[lock_printer if word == "PRINT_LOCK" else word for word in words]))
+        == f"fair spin-then-park{shown}"
+    )
 
 
 def test_input_output_and_status_are_the_programs() -> None:
@@ -83,10 +86,10 @@ def test_env_reports_its_own_errors(tmp_path: Path) -> None:
     assert run(script(tmp_path / "open", '#!/usr/bin/env -S "sh\n')).returncode == 125
 
 
-def test_scripts_get_the_lock_and_their_arguments(who: Path, tmp_path: Path) -> None:
-    first = script(tmp_path / "first", f"#!/bin/sh\necho $0 $1; exec {who}\n")
+def test_scripts_get_the_lock_and_their_arguments(lock_printer: Path, tmp_path: Path) -> None:
+    first = script(tmp_path / "first", f"#!/bin/sh\necho $0 $1; exec {lock_printer}\n")
     second = script(tmp_path / "second", f"#! {first} word\n")
-    by_env = script(tmp_path / "by-env", f"#!/usr/bin/env -S A=1 sh -e\necho $0; exec {who}\n")
+    by_env = script(tmp_path / "by-env", f"#!/usr/bin/env -S A=1 sh -e\necho $0; exec {lock_printer}\n")
     assert output(run("--lock", "twa", second)).splitlines() == [f"{first} word", "twa spin-then-park"]
     assert output(run("--lock", "twa", "./by-env", cwd=tmp_path)).splitlines() == ["./by-env", "twa spin-then-park"]
     assert output(run("--lock", "twa", "env", "A=1", by_env)).splitlines() == [str(by_env), "twa spin-then-park"]

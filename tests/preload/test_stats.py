@@ -58,16 +58,16 @@ def lock(request: pytest.FixtureRequest) -> str:
 def test_every_acquisition_is_counted_for_its_thread(build: Build, runs: Runs, lock: str) -> None:
     (process,) = runs(build("counts"), lock=lock)
     counted = object_named(process, "counted")
-    assert sorted(one["acquisitions"] for one in counted["by_thread"]) == [100, 200, 300, 400, 500]
+    assert sorted(entry["acquisitions"] for entry in counted["by_thread"]) == [100, 200, 300, 400, 500]
     assert counted["acquisitions"] == 1500
     assert counted["threads"] == 5
     permits = object_named(process, "permits")
     assert permits["kind"] == "semaphore"
-    assert sorted(one["acquisitions"] for one in permits["by_thread"]) == [100, 200, 300, 400, 500]
+    assert sorted(entry["acquisitions"] for entry in permits["by_thread"]) == [100, 200, 300, 400, 500]
     # A thread that waits on a condition takes its mutex at least once more.
     meeting = object_named(process, "meeting")
-    assert min(one["acquisitions"] for one in meeting["by_thread"]) == 1
-    assert sum(one["acquisitions"] >= 2 for one in meeting["by_thread"]) == 4
+    assert min(entry["acquisitions"] for entry in meeting["by_thread"]) == 1
+    assert sum(entry["acquisitions"] >= 2 for entry in meeting["by_thread"]) == 4
 
 
 @pytest.mark.parametrize("option", ["-pie", "-no-pie", "-rdynamic"])
@@ -89,15 +89,15 @@ def test_an_exported_symbol_has_a_name_without_tools(
     (process,) = runs(build("contended", "-rdynamic"))
     monkeypatch.setenv("PATH", str(tmp_path))
     assert object_named(process, "calm")["acquisitions"] == 1
-    (unknown,) = [one for one in process["objects"] if one["symbol"] is None]
+    (unknown,) = [entry for entry in process["objects"] if entry["symbol"] is None]
     assert lock_statistics.describe(unknown) == f"contended-rdynamic+{unknown['offset']}"
 
 
 def test_a_stripped_program_gets_no_wrong_names(build: Build, runs: Runs) -> None:
     (process,) = runs(build("contended", "-s"))
     lock_statistics.resolve([process])
-    assert [one["symbol"] for one in process["objects"]] == [None] * 3
-    for site in (site for one in process["objects"] for site in one["call_sites"]):
+    assert [entry["symbol"] for entry in process["objects"]] == [None] * 3
+    for site in (site for entry in process["objects"] for site in entry["call_sites"]):
         assert lock_statistics.describe(site) == f"contended-s+{site['offset']}"
 
 
@@ -107,7 +107,7 @@ def test_waits_are_counted(build: Build, runs: Runs, lock: str) -> None:
     assert (ledger["acquisitions"], ledger["contended"], ledger["abandoned"]) == (6, 3, 0)
     assert (pool["acquisitions"], pool["contended"]) == (3, 3)
     assert (calm["acquisitions"], calm["contended"], calm["waited_ns"], calm["fairness"]) == (3, 0, 0, None)
-    assert sum(one["contended"] for one in ledger["by_thread"]) == 3
+    assert sum(entry["contended"] for entry in ledger["by_thread"]) == 3
     assert 0 < ledger["longest_ns"] <= ledger["waited_ns"]
     assert ledger["fairness"] == {"threads": 3, "smallest": 1, "largest": 1, "jain": 1.0}
     if lock == preload.GLIBC:
@@ -126,12 +126,12 @@ def test_a_program_sees_no_difference(build: Build, runs: Runs, lock: str) -> No
     (process,) = runs(program, lock=lock)
     assert runs.output == plain.stdout
     assert plain.stdout.count("\n") == 50
-    # Only the threads that gave up waited for a mutex. Three other waits end by a timeout, too: one on a condition, one
-    # for a semaphore, and one without a try before it, by a clock that not every mutex knows.
-    mutexes = [one for one in process["objects"] if one["kind"] == "mutex"]
-    assert sum(one["abandoned"] for one in mutexes) == plain.stdout.count("ETIMEDOUT") - 3
-    assert sum(one["contended"] for one in mutexes) == 0
-    assert all(one["longest_ns"] > 10_000_000 for one in mutexes if one["abandoned"])
+    # Only the threads that gave up waited for a mutex. Three other waits also time out: one on a condition, one for a
+    # semaphore, and one on a clock that not every mutex supports, for which the statistics try no lock first.
+    mutexes = [entry for entry in process["objects"] if entry["kind"] == "mutex"]
+    assert sum(entry["abandoned"] for entry in mutexes) == plain.stdout.count("ETIMEDOUT") - 3
+    assert sum(entry["contended"] for entry in mutexes) == 0
+    assert all(entry["longest_ns"] > 10_000_000 for entry in mutexes if entry["abandoned"])
 
 
 def test_a_full_table_counts_what_it_misses(build: Build, runs: Runs) -> None:
@@ -147,14 +147,14 @@ def test_ten_thousand_threads(build: Build, runs: Runs, lock: str) -> None:
     (process,) = runs(build("many"), lock=lock)
     counted = object_named(process, "counted")
     assert (counted["threads"], counted["acquisitions"], process["uncounted"]) == (10_000, 10_000, 0)
-    assert len({one["thread"] for one in counted["by_thread"]}) == 10_000
+    assert len({entry["thread"] for entry in counted["by_thread"]}) == 10_000
 
 
 def test_the_child_of_a_fork_has_its_own_counts(build: Build, runs: Runs, lock: str) -> None:
-    child, parent = runs(build("forks"), lock=lock)  # and no third one, of the vfork
+    child, parent = runs(build("forks"), lock=lock)  # the child of vfork writes no document
     assert child["parent"] == parent["pid"]
-    assert [one["acquisitions"] for one in object_named(parent, "counted")["by_thread"]] == [6, 1]
-    assert [one["acquisitions"] for one in object_named(child, "counted")["by_thread"]] == [4, 1]
+    assert [entry["acquisitions"] for entry in object_named(parent, "counted")["by_thread"]] == [6, 1]
+    assert [entry["acquisitions"] for entry in object_named(child, "counted")["by_thread"]] == [4, 1]
 
 
 @pytest.mark.parametrize("how", ["return", "exit", "_exit", "_Exit", "quick_exit", "thread", "cancelled"])
@@ -184,7 +184,7 @@ def test_constructors_and_malloc_may_lock_first(build: Build, runs: Runs, lock: 
 
 
 def test_a_constructor_may_wait_for_a_thread_that_locks(build: Build, runs: Runs, lock: str) -> None:
-    """The loader's lock is taken meanwhile: a thread that looked up a function would hang."""
+    """The constructor's thread holds the loader's lock meanwhile: a thread that looked up a function would hang."""
     library = build("waiting_constructor", "-shared", "-fPIC")
     (process,) = runs(build("opens"), library, lock=lock)
     assert object_named(process, "counted")["acquisitions"] == 1
@@ -197,13 +197,13 @@ def test_a_document_has_these_parts(build: Build, runs: Runs) -> None:
     place = {"address", "module", "offset", "symbol"}
     totals = {"format", "version", "pid", "parent", "command", "lock", "waiting", "threads", "uncounted", "left_out"}
     assert process.keys() == totals | waits | {"acquisitions", "objects"}
-    for one in process["objects"]:
+    for entry in process["objects"]:
         own = {"kind", "acquisitions", "call_sites", "by_thread", "threads", "fairness"}
-        assert one.keys() == own | waits | place
-        assert one["kind"] in ("mutex", "semaphore")
-        assert all(site.keys() == waits | place for site in one["call_sites"])
-        assert all(thread.keys() == {"thread", "acquisitions", "contended"} for thread in one["by_thread"])
-        for sums, parts in ((one, one["by_thread"]), (one, one["call_sites"]), (process, process["objects"])):
+        assert entry.keys() == own | waits | place
+        assert entry["kind"] in ("mutex", "semaphore")
+        assert all(site.keys() == waits | place for site in entry["call_sites"])
+        assert all(thread.keys() == {"thread", "acquisitions", "contended"} for thread in entry["by_thread"])
+        for sums, parts in ((entry, entry["by_thread"]), (entry, entry["call_sites"]), (process, process["objects"])):
             assert sums["contended"] == sum(part["contended"] for part in parts)
 
 

@@ -60,7 +60,7 @@ def test_during_acquire(algorithm: str) -> None:
         if algorithm in LOCKS:
             assert owned == [timeout == ENOUGH]
         elif timeout == ENOUGH:
-            lock.release()  # the waiter has the permit, but no owner tells it so
+            lock.release()  # the waiter has the permit, but a semaphore has no owner by which it could know
         if timeout != ENOUGH:
             lock.release()
         assert lock.waiters == 0

@@ -69,7 +69,7 @@ def test_semaphores_are_first_come_first_served(algorithm: str, waiting: str) ->
 
 @pytest.mark.parametrize("waiting", POLICIES)
 @pytest.mark.parametrize("algorithm", STRICT_LOCKS)
-def test_the_owner_cannot_pass_a_waiter_again_and_again(algorithm: str, waiting: str) -> None:
+def test_the_owner_cannot_pass_a_waiter_repeatedly(algorithm: str, waiting: str) -> None:
     lock = fairlock.Lock(algorithm, waiting=waiting)
     for _ in range(3):
         entered: list[int] = []
@@ -108,7 +108,7 @@ def test_a_permit_goes_to_the_waiter_before_a_newcomer(algorithm: str) -> None:
 @pytest.mark.parametrize("leaves", [0, 1, 2, 5, 7], ids=lambda place: f"place {place}")
 @pytest.mark.parametrize("algorithm", STRICT_LOCKS + STRICT_SEMAPHORES)
 def test_a_leaver_does_not_disturb_the_order(algorithm: str, leaves: int) -> None:
-    """It leaves the head, the middle or the tail of a line of eight, alone or together with its neighbour."""
+    """The leaver is at the head, in the middle or at the tail of a line of eight, and its neighbour may leave too."""
     for neighbour in (False, True):
         lock: Any = fairlock.Lock(algorithm) if algorithm in STRICT_LOCKS else fairlock.Semaphore(1, algorithm)
         leavers = {leaves, (leaves + 1) % 8} if neighbour else {leaves}

@@ -111,7 +111,7 @@ def test_more_waiters_than_fit_in_line() -> None:
     semaphore = fairlock.Semaphore(0, "twa-semaphore")
     in_line, outside = 4096, 54
     for started in range(in_line + outside):
-        try:  # does not wait for each thread to start, which takes long on a busy machine
+        try:  # does not wait for the thread to start, which takes a long time on a busy machine
             _thread.start_new_thread(semaphore.acquire, ())
         except RuntimeError as error:
             semaphore.release(started)
@@ -129,7 +129,7 @@ def test_more_waiters_than_fit_in_line() -> None:
         eventually(lambda: semaphore.waiters == remaining)
 
     for _ in range((in_line + outside) // 50):
-        admit(50)  # a few at a time: thousands of threads that want the GIL at once take long
+        admit(50)  # a few at a time: thousands of threads that want the GIL at once take a long time
 
 
 def test_conditions_and_events() -> None:
@@ -164,7 +164,7 @@ def test_conditions_and_events() -> None:
 
 
 def test_a_waiter_that_is_still_releasing_a_foreign_lock() -> None:
-    """A waiter enters the line of a condition before it releases the lock. The child removes it all the same."""
+    """A waiter enters the line of a condition before it releases the lock. The child removes such a waiter too."""
     inside, end, parent = threading.Event(), threading.Event(), os.getpid()
 
     class SlowToRelease:
@@ -220,7 +220,7 @@ def test_capacitor(inner: Any) -> None:
 
 
 def test_storm() -> None:
-    """Fork again and again while other threads arrive, wait, leave and release."""
+    """Fork repeatedly while other threads arrive, wait, leave and release."""
     locks = [fairlock.Lock(name) for name in LOCKS]
     stop = False
 

@@ -79,13 +79,13 @@ def test_cycles_are_collected() -> None:
     weak = weakref.ref(Owner())
     gc.collect()
     assert weak() is None
-    assert not [each for each in gc.get_objects() if type(each) is Derived]
+    assert not [object_ for object_ in gc.get_objects() if type(object_) is Derived]
 
 
 def live_objects() -> int:
     """Return the number of live locks, weak references and functions."""
     gc.collect()
-    return sum(isinstance(each, (*TYPES, weakref.ref, FunctionType)) for each in gc.get_objects())
+    return sum(isinstance(object_, (*TYPES, weakref.ref, FunctionType)) for object_ in gc.get_objects())
 
 
 def growth(work: Callable[[], object], times: int) -> int:
@@ -158,10 +158,10 @@ def test_calls_keep_no_reference() -> None:
         False,
     ]
     use()
-    before = [sys.getrefcount(each) for each in watched]
+    before = [sys.getrefcount(object_) for object_ in watched]
     for _ in range(50):
         use()
-    after = [sys.getrefcount(each) for each in watched]
+    after = [sys.getrefcount(object_) for object_ in watched]
     assert all(new - old < 40 for old, new in zip(before, after, strict=True))
 
 

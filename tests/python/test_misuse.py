@@ -216,7 +216,7 @@ def test_a_condition_that_is_its_own_lock_is_collected() -> None:
     condition.weak = [condition]
     del condition
     gc.collect()
-    assert not [each for each in gc.get_objects() if type(each) is OwnLock]
+    assert not [object_ for object_ in gc.get_objects() if type(object_) is OwnLock]
 
 
 def test_an_rlock_can_be_held_many_times() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that several threads make at the same instant, above all without a GIL."""
+"""Calls that several threads make at the same instant, especially without a GIL."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _many_switches() -> Any:
 
 
 @pytest.mark.parametrize("algorithm", LOCKS)
-def test_of_simultaneous_releases_one_succeeds(algorithm: str) -> None:
+def test_exactly_one_of_simultaneous_releases_succeeds(algorithm: str) -> None:
     lock = fairlock.Lock(algorithm)
     for _ in range(TIMES // 10):
         lock.acquire()
@@ -56,7 +56,7 @@ def test_a_bounded_semaphore_stays_within_its_bound(algorithm: str) -> None:
 
 @pytest.mark.parametrize("algorithm", SEMAPHORES)
 def test_simultaneous_releases_of_very_many_permits(algorithm: str) -> None:
-    """Each fits alone, but not both: one raises OverflowError, and the process goes on."""
+    """Either release fits, but not both: one raises OverflowError, and the process continues."""
     run_python(
         """
 import re, sys, threading, fairlock
@@ -115,24 +115,26 @@ def test_attributes_are_read_while_threads_contend() -> None:
 
     def use() -> None:
         while not stop.is_set():
-            for each in objects:
-                with each:
-                    if isinstance(each, fairlock.Condition):
-                        each.wait(0.0001)
-                        each.notify()
+            for primitive in objects:
+                with primitive:
+                    if isinstance(primitive, fairlock.Condition):
+                        primitive.wait(0.0001)
+                        primitive.notify()
 
     def read() -> None:
         for _ in range(TIMES):
-            for each in objects:
-                repr(each)
-                each.waiters, getattr(each, "owner", None), getattr(each, "_value", None)
-                if not isinstance(each, fairlock.Condition):
-                    statistics = each.statistics()
+            for primitive in objects:
+                repr(primitive)
+                primitive.waiters, getattr(primitive, "owner", None), getattr(primitive, "_value", None)
+                if not isinstance(primitive, fairlock.Condition):
+                    statistics = primitive.statistics()
                     assert statistics.longest >= 0
-                    each.algorithm  # noqa: B018
+                    primitive.algorithm  # noqa: B018
             for thread, object_, seconds in fairlock._locks.waits():  # type: ignore[attr-defined]
                 assert thread
-                assert any(object_ is each or object_ is getattr(each, "_lock", None) for each in objects)
+                assert any(
+                    object_ is primitive or object_ is getattr(primitive, "_lock", None) for primitive in objects
+                )
                 assert 0 <= seconds < ENOUGH
 
     with Crew() as crew:
@@ -142,7 +144,7 @@ def test_attributes_are_read_while_threads_contend() -> None:
         for reader in readers:
             reader.join(ENOUGH)
         stop.set()
-    assert all(each.waiters == 0 for each in objects)
+    assert all(primitive.waiters == 0 for primitive in objects)
 
 
 def test_wait_by_a_thread_that_does_not_hold_the_lock() -> None:
@@ -165,7 +167,7 @@ def test_wait_by_a_thread_that_does_not_hold_the_lock() -> None:
     assert [lock.acquire(timeout=0), lock.acquire(timeout=0)] == [True, False]
 
 
-def test_of_simultaneous_inits_one_succeeds() -> None:
+def test_exactly_one_of_simultaneous_inits_succeeds() -> None:
     for _ in range(TIMES // 3):
         lock: Any = fairlock.Lock.__new__(fairlock.Lock)
         results: list[object] = []

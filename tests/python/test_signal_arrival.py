@@ -187,7 +187,7 @@ with condition:
         while seen[-1].__context__ is not None:
             seen.append(seen[-1].__context__)
         expected = [signal.SIGINT, signal.SIGALRM]
-        assert [each.args[0] for each in seen][-2:] == expected, seen
+        assert [error.args[0] for error in seen][-2:] == expected, seen
 disturber.join()
 assert ("inside" in handled) == {"yield" not in lock}
 assert not lock.locked()
@@ -234,7 +234,7 @@ def contexts_after(*handlers):
     while contexts[-1].__context__ is not None:
         contexts.append(contexts[-1].__context__)
         assert len(contexts) < 10, contexts
-    return [each.args[0] for each in contexts]
+    return [context.args[0] for context in contexts]
 
 def raise_first(): raise first
 def raise_second(): raise second
@@ -285,7 +285,7 @@ STRICT = [f"Lock({name!r})" for name in STRICT_LOCKS] + [f"Semaphore(1, {name!r}
 
 @pytest.mark.parametrize("lock", ["Lock()", "RLock()", "Lock(waiting='park')", "Semaphore()", *STRICT])
 def test_main_thread_keeps_its_place_in_a_long_wait(lock: str) -> None:
-    """It checks for signals without leaving the line, even after a handler that executed no bytecode."""
+    """The main thread checks for signals without leaving the line, even after a handler that executed no bytecode."""
     run_python(
         CHILD
         + f"""
@@ -322,7 +322,7 @@ assert order == ["main", "behind"], order
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts context switches in /proc")
 @pytest.mark.parametrize("wait", WAITS)
-def test_only_the_main_thread_wakes_up_to_look(wait: str) -> None:
+def test_only_the_main_thread_wakes_up_to_look_for_signals(wait: str) -> None:
     """Every other thread sleeps, and the kernel never switches to it."""
     run_python(
         CHILD

@@ -77,8 +77,8 @@ def test_a_handler_may_wait_for_the_same_lock(handler: str, lock: str, timeout: 
 
 
 @pytest.mark.parametrize("waiting", POLICIES)
-def test_a_wait_goes_on_after_a_handler_that_returns(waiting: str) -> None:
-    """It lasts until its deadline. While the handler runs, the thread is out of line, but it keeps a ticket."""
+def test_a_wait_continues_after_a_handler_that_returns(waiting: str) -> None:
+    """The wait lasts until its deadline. While the handler runs, the thread is out of line, but it keeps a ticket."""
     ticket_locks = [name for name in STRICT_LOCKS if not name.startswith("hapax")]
     strict = [f"lambda: fairlock.Lock({name!r}, waiting={waiting!r})" for name in ticket_locks]
     run_python(
@@ -127,7 +127,7 @@ for make in [{", ".join(strict)}, {semaphore_makers(waiting, STRICT_SEMAPHORES)}
 
 
 def test_a_handler_may_wait_for_other_locks() -> None:
-    """It may also wait with a timeout for the lock that its thread waits for."""
+    """A handler may also wait, with a timeout, for the lock that its thread waits for."""
     run_python(
         CHILD
         + f"""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""owner, waiters, statistics() and waits() are right in known situations."""
+"""owner, waiters, statistics() and waits() have the right values in known situations."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_semaphores(algorithm: str, permits: int) -> None:
 
 @pytest.mark.parametrize("waiting", POLICIES[2:])
 def test_policies_that_never_sleep(waiting: str) -> None:
-    """Only a few algorithms: with more threads than processors, spinning threads wait for each other's time slices."""
+    """Test few algorithms: with more threads than processors, spinning threads wait for each other's time slices."""
     storm(fairlock.Lock("twa", waiting=waiting), 1)
     storm(fairlock.Lock(waiting=waiting), 1)
     storm(fairlock.Semaphore(2, "twa-semaphore", waiting=waiting), 2)
@@ -62,7 +62,7 @@ def test_policies_that_never_sleep(waiting: str) -> None:
 
 @pytest.mark.parametrize("algorithm", LOCKS + SEMAPHORES)
 def test_most_waiters_leave(algorithm: str) -> None:
-    """They leave the head, the middle and the tail in a random order, while the owner keeps the lock."""
+    """Waiters leave the head, the middle and the tail in a random order, while the owner keeps the lock."""
     lock: Any = fairlock.Lock(algorithm) if algorithm in LOCKS else fairlock.Semaphore(1, algorithm)
     dice = random.Random(1)
     lock.acquire()

@@ -30,7 +30,7 @@ def create(own_gil):
     return _interpreters.create("isolated" if own_gil else "legacy")
 
 def run_in_new_interpreter(own_gil, code):
-    '''All in one thread: an interpreter must shut down threading in the thread that imported it.'''
+    '''One thread does all of this: an interpreter must shut down threading in the thread that imported it.'''
     interpreter = create(own_gil)
     run(interpreter, code)
     _interpreters.destroy(interpreter)
@@ -130,7 +130,7 @@ waiter.join()
 
 @both_kinds
 def test_ctrl_c_still_reaches_the_main_thread(own_gil: bool) -> None:
-    """That holds even after another thread imported the module first, in an interpreter of its own."""
+    """This holds even if another thread has imported the module first, in an interpreter of its own."""
     run_python(
         CHILD
         + f"""

@@ -30,7 +30,7 @@ def test_a_source_file_without_its_licence_is_found(tmp_path: Path, name: str) -
     assert problem.startswith(f"{name}:1: ")
 
 
-def test_a_file_that_is_no_source_needs_no_licence(tmp_path: Path) -> None:
+def test_a_file_that_is_not_source_needs_no_licence(tmp_path: Path) -> None:
     assert problems(tmp_path / "LICENSE", "text\n") == []
     assert problems(tmp_path / "picture.svg", "x" * 500) == []
 
@@ -81,7 +81,7 @@ def test_code_on_a_page_that_is_too_long_is_found(tmp_path: Path) -> None:
     ],
     ids=["table", "link", "output", "command"],
 )
-def test_what_cannot_be_wrapped_may_be_wide(tmp_path: Path, text: str) -> None:
+def test_text_that_cannot_be_wrapped_may_be_wide(tmp_path: Path, text: str) -> None:
     assert problems(tmp_path / "page.md", text) == []
 
 

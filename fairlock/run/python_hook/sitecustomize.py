@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The code that a Python under ``fairlock run --python`` runs before its program: ``fairlock.install()``.
 
-Every Python that the program starts runs this, also an old one, so the syntax must be old, too.
+Every Python that the program starts runs this file, even an old Python, so the file uses only old syntax.
 """
 
 import sys
@@ -16,7 +16,7 @@ HERE = Path(__file__).absolute().parent
 def install() -> None:
     """Replace the types of ``threading``, or raise ImportError."""
     try:
-        import fairlock  # as installed for this Python, so that its programs import the same
+        import fairlock  # the one that is installed for this Python, which its programs import too
 
         fairlock.install()
     except (ImportError, AttributeError):  # not installed, or sources without the native module
@@ -40,7 +40,7 @@ sys.path[:] = [folder for folder in sys.path if folder != str(HERE)]
 try:
     install()
 except Exception:
-    # `fairlock run` has checked the Python of the command, so another Python has got here. It runs on, unchanged.
+    # `fairlock run` has checked the Python of the command, so this is another Python. It continues, unchanged.
     forget()
     sys.stderr.write(
         f"fairlock: {sys.executable} (Python {sys.version.split()[0]}) cannot import fairlock, and keeps its own "
@@ -48,11 +48,11 @@ except Exception:
     )
 
 # Then run the sitecustomize that Python would have run without this hook.
-ours = sys.modules.pop("sitecustomize")
+this_module = sys.modules.pop("sitecustomize")
 try:
     import_module("sitecustomize")
 except ImportError as error:
     if error.name != "sitecustomize":
         raise
 finally:
-    sys.modules.setdefault("sitecustomize", ours)
+    sys.modules.setdefault("sitecustomize", this_module)

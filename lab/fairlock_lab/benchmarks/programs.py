@@ -41,7 +41,7 @@ def roster(inside: Roster) -> Roster:
 
 def waitings() -> list[str]:
     try:
-        return preload.waitings()
+        return preload.waiting_policies()
     except FileNotFoundError:
         return []
 

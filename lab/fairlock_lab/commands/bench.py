@@ -117,7 +117,7 @@ def default_file(workload: str | None, name: str) -> Path | None:
 
 def choose_signals() -> None:
     signals.all_as_ctrl_c()
-    if signals.ours():
+    if signals.in_main_thread():
         # If the parent ignored SIGCHLD, so would this process, and it could not ask how its children ended.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 

@@ -13,7 +13,7 @@ inline int share_locks(const Library& a, const Library& b, const Library& progra
   CHECK(a.slots == b.slots && a.slots == program.slots && a.slots != a.domain);
   CHECK(a.control != b.control && a.control != program.control && b.control != program.control);
   CHECK(a.locks != b.locks && a.locks != program.locks);
-  if (check::failures != 0) return check::result();  // the rest would only hang
+  if (check::failures != 0) return check::result();  // the later steps would only hang
 
   const std::array users{&a, &b, &program};
   for (std::size_t which = 0; which < program.count; ++which) {

@@ -29,12 +29,12 @@ inline constexpr unsigned step_seconds = 100;  // far longer than any step takes
 
 inline std::atomic<unsigned> failures{0};
 inline double scale = 1;
-inline char now[256] = "start";  // the current step, for messages; only the main thread writes it
+inline char current_step[256] = "start";  // for messages; only the main thread writes it
 
 inline void start(int argc, char** argv) {
   if (argc > 1) scale = std::atof(argv[1]);
   std::signal(SIGALRM, [](int) {
-    const char* const parts[] = {"stuck in: ", now, "\n"};
+    const char* const parts[] = {"stuck in: ", current_step, "\n"};
     for (const char* part : parts)
       if (write(2, part, std::strlen(part)) < 0) break;
     _exit(stuck);
@@ -47,7 +47,7 @@ template <class... Words>
 void step(const Words&... words) {
   std::string text;
   ((text += words, text += ' '), ...);
-  std::snprintf(now, sizeof now, "%s", text.c_str());
+  std::snprintf(current_step, sizeof current_step, "%s", text.c_str());
   alarm(step_seconds);
 }
 
@@ -60,7 +60,8 @@ inline int result() {
 
 inline bool that(bool good, const char* what, const char* file, int line) {
   if (good) return true;
-  if (failures.fetch_add(1) < 20) std::fprintf(stderr, "%s:%d: failed: %s   (in: %s)\n", file, line, what, now);
+  if (failures.fetch_add(1) < 20)
+    std::fprintf(stderr, "%s:%d: failed: %s   (in: %s)\n", file, line, what, current_step);
   return false;
 }
 
@@ -85,14 +86,14 @@ void wait_until(Condition condition) {
 }
 
 struct Death {
-  int signal;        // the signal that ended the child, or 0
-  int status;        // its exit status, if no signal ended it
-  std::string said;  // what it wrote to stderr
+  int signal;           // the signal that ended the child, or 0
+  int status;           // its exit status, if no signal ended it
+  std::string message;  // what it wrote to stderr
 
   bool aborted_saying(std::string_view words) const {
-    if (signal == SIGABRT && said.find(words) != said.npos) return true;
+    if (signal == SIGABRT && message.find(words) != message.npos) return true;
     std::fprintf(stderr, "expected an abort with \"%.*s\"; got signal %d, status %d and \"%s\"\n",
-                 static_cast<int>(words.size()), words.data(), signal, status, said.c_str());
+                 static_cast<int>(words.size()), words.data(), signal, status, message.c_str());
     return false;
   }
 };
@@ -115,13 +116,13 @@ Death in_child(Work work) {
     _exit(0);
   }
   close(ends[1]);
-  std::string said;
+  std::string message;
   char buffer[512];
-  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;) said.append(buffer, static_cast<std::size_t>(n));
+  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;) message.append(buffer, static_cast<std::size_t>(n));
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  return {WIFSIGNALED(status) ? WTERMSIG(status) : 0, WIFEXITED(status) ? WEXITSTATUS(status) : 0, std::move(said)};
+  return {WIFSIGNALED(status) ? WTERMSIG(status) : 0, WIFEXITED(status) ? WEXITSTATUS(status) : 0, std::move(message)};
 }
 
 }  // namespace check

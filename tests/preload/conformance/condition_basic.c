@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions: how they are made and destroyed, and their attributes.
+// Conditions: initialisation, destruction and attributes.
 #include "condition_waiters.h"
 
 // A thread waits, is woken, and returns.
@@ -23,7 +23,7 @@ static pthread_condattr_t attributes_of_clock(clockid_t clock) {
 
 static struct waiters global = WAITERS;
 
-TEST(condition_static_initialiser, "PTHREAD_COND_INITIALIZER makes a condition that can be used at once") {
+TEST(condition_static_initialiser, "PTHREAD_COND_INITIALIZER makes a condition that is ready for use") {
   static struct waiters all = WAITERS;
   expect_working(&all);
   expect_working(&global);
@@ -49,7 +49,8 @@ TEST(condition_init_without_attributes, "pthread_cond_init without attributes ma
   EQUAL(pthread_cond_destroy(&all.condition), 0);
 }
 
-TEST(condition_init_with_default_attributes, "pthread_cond_init with default attributes is the same as without any") {
+TEST(condition_init_with_default_attributes,
+     "pthread_cond_init with default attributes works like init without attributes") {
   struct waiters all = WAITERS;
   pthread_condattr_t attributes;
   EQUAL(pthread_condattr_init(&attributes), 0);
@@ -58,7 +59,8 @@ TEST(condition_init_with_default_attributes, "pthread_cond_init with default att
   expect_working(&all);
 }
 
-TEST(condition_attributes_may_be_destroyed, "a condition does not depend on its attributes once it is made") {
+TEST(condition_attributes_may_be_destroyed,
+     "once a condition is initialised, it does not depend on its attributes object") {
   struct waiters all = WAITERS;
   pthread_condattr_t attributes = attributes_of_clock(CLOCK_MONOTONIC);
   EQUAL(pthread_cond_init(&all.condition, &attributes), 0);
@@ -72,7 +74,7 @@ TEST(condition_attributes_may_be_destroyed, "a condition does not depend on its 
   CHECK(has_passed(CLOCK_MONOTONIC, at));
 }
 
-TEST(condition_attributes_make_several, "the same attributes make any number of conditions") {
+TEST(condition_attributes_make_several, "one attributes object can initialise any number of conditions") {
   const pthread_condattr_t attributes = attributes_of_clock(CLOCK_MONOTONIC);
   static struct waiters all[8];
   for (int i = 0; i != 8; ++i) {
@@ -82,7 +84,7 @@ TEST(condition_attributes_make_several, "the same attributes make any number of 
   for (int i = 0; i != 8; ++i) expect_working(&all[i]);
 }
 
-TEST(condition_attribute_defaults, "attributes begin with the real-time clock, and private to the process") {
+TEST(condition_attribute_defaults, "by default, attributes name the real-time clock and a process-private condition") {
   pthread_condattr_t attributes;
   clockid_t clock = -1;
   int shared = -1;
@@ -93,7 +95,7 @@ TEST(condition_attribute_defaults, "attributes begin with the real-time clock, a
   EQUAL(shared, PTHREAD_PROCESS_PRIVATE);
 }
 
-TEST(condition_attribute_values_are_kept, "the attributes return the values that were set") {
+TEST(condition_attribute_values_are_kept, "an attributes object returns the values that were set") {
   pthread_condattr_t attributes = attributes_of_clock(CLOCK_MONOTONIC);
   clockid_t clock = -1;
   int shared = -1;
@@ -104,7 +106,7 @@ TEST(condition_attribute_values_are_kept, "the attributes return the values that
   EQUAL(shared, PTHREAD_PROCESS_SHARED);
 }
 
-TEST(condition_attribute_clock_of_processor_time, "pthread_condattr_setclock refuses a clock of processor time") {
+TEST(condition_attribute_clock_of_processor_time, "pthread_condattr_setclock refuses a CPU-time clock") {
   pthread_condattr_t attributes = attributes_of_clock(CLOCK_MONOTONIC);
   clockid_t clock = -1;
   EQUAL(pthread_condattr_setclock(&attributes, CLOCK_PROCESS_CPUTIME_ID), EINVAL);
@@ -113,13 +115,13 @@ TEST(condition_attribute_clock_of_processor_time, "pthread_condattr_setclock ref
   EQUAL(clock, CLOCK_MONOTONIC);
 }
 
-TEST(condition_attribute_bad_sharing, "pthread_condattr_setpshared refuses any other value") {
+TEST(condition_attribute_bad_sharing, "pthread_condattr_setpshared refuses an unknown value") {
   pthread_condattr_t attributes;
   EQUAL(pthread_condattr_init(&attributes), 0);
   EQUAL(pthread_condattr_setpshared(&attributes, 17), EINVAL);
 }
 
-TEST(condition_destroyed_and_made_again, "a destroyed condition can be made again") {
+TEST(condition_destroyed_and_made_again, "a destroyed condition can be initialised again") {
   struct waiters all = WAITERS;
   for (int turn = 0; turn != 20; ++turn) {
     expect_working(&all);
@@ -128,7 +130,7 @@ TEST(condition_destroyed_and_made_again, "a destroyed condition can be made agai
   }
 }
 
-TEST(condition_destroyed_and_made_with_another_clock, "a condition that is made again has the new attributes") {
+TEST(condition_destroyed_and_made_with_another_clock, "a condition that is initialised again has the new attributes") {
   struct waiters all = WAITERS;
   EQUAL(pthread_mutex_lock(&all.mutex), 0);
   for (int turn = 0; turn != 6; ++turn) {
@@ -159,8 +161,7 @@ TEST(condition_destroyed_after_signals, "a condition can be destroyed after sign
   EQUAL(pthread_cond_destroy(&condition), 0);
 }
 
-TEST(condition_anywhere_in_memory,
-     "a condition may lie at any address that is aligned for it, and the bytes beside it do not change") {
+TEST(condition_anywhere_in_memory, "a condition may lie at any aligned address, and the adjacent bytes do not change") {
   enum { room = 4096 };
   static _Alignas(pthread_cond_t) unsigned char memory[room + sizeof(pthread_cond_t)];
   for (size_t at = _Alignof(pthread_cond_t); at < room / 16; at += _Alignof(pthread_cond_t)) {
@@ -177,7 +178,7 @@ TEST(condition_anywhere_in_memory,
   }
 }
 
-TEST(condition_leaves_errno_alone, "functions of conditions return their errors, and leave errno alone") {
+TEST(condition_leaves_errno_alone, "the functions of conditions return errors, and do not change errno") {
   struct waiters all = WAITERS;
   const struct timespec past = deadline(CLOCK_REALTIME, -1), soon = deadline(CLOCK_REALTIME, 5), wrong = {0, -1};
   EQUAL(pthread_mutex_lock(&all.mutex), 0);

@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-// How a thread waits that will be cancelled.
+// How the thread that will be cancelled waits.
 enum how { for_ever, timed, clocked };
 
 struct cancelled {
@@ -14,47 +14,47 @@ struct cancelled {
   bool keeps;          // the handler leaves the mutex locked
 };
 
-static int wait_as(struct cancelled* one) {
+static int wait_as(struct cancelled* waiter) {
   const struct timespec real = deadline(CLOCK_REALTIME, 60000), monotonic = deadline(CLOCK_MONOTONIC, 60000);
-  if (one->how == timed) return pthread_cond_timedwait(&one->all.condition, &one->all.mutex, &real);
-  if (one->how == clocked)
-    return pthread_cond_clockwait(&one->all.condition, &one->all.mutex, CLOCK_MONOTONIC, &monotonic);
-  return pthread_cond_wait(&one->all.condition, &one->all.mutex);
+  if (waiter->how == timed) return pthread_cond_timedwait(&waiter->all.condition, &waiter->all.mutex, &real);
+  if (waiter->how == clocked)
+    return pthread_cond_clockwait(&waiter->all.condition, &waiter->all.mutex, CLOCK_MONOTONIC, &monotonic);
+  return pthread_cond_wait(&waiter->all.condition, &waiter->all.mutex);
 }
 
 // The handler: this thread holds the mutex.
 static void handle(void* argument) {
-  struct cancelled* const one = argument;
-  const int again = pthread_mutex_trylock(&one->all.mutex);  // as a thread that owns it already gets it
+  struct cancelled* const waiter = argument;
+  const int again = pthread_mutex_trylock(&waiter->all.mutex);  // by the owner
   CHECK(again == EBUSY || again == 0);
-  if (again == 0) EQUAL(pthread_mutex_unlock(&one->all.mutex), 0);  // recursive
-  --one->all.waiting;
-  ++one->handled;
-  if (!one->keeps) EQUAL(pthread_mutex_unlock(&one->all.mutex), 0);
+  if (again == 0) EQUAL(pthread_mutex_unlock(&waiter->all.mutex), 0);  // recursive
+  --waiter->all.waiting;
+  ++waiter->handled;
+  if (!waiter->keeps) EQUAL(pthread_mutex_unlock(&waiter->all.mutex), 0);
 }
 
 static void* waits(void* argument) {
-  struct cancelled* const one = argument;
-  EQUAL(pthread_mutex_lock(&one->all.mutex), 0);
-  ++one->all.waiting;
-  pthread_cleanup_push(handle, one);
-  for (;;) EQUAL(wait_as(one), 0);
+  struct cancelled* const waiter = argument;
+  EQUAL(pthread_mutex_lock(&waiter->all.mutex), 0);
+  ++waiter->all.waiting;
+  pthread_cleanup_push(handle, waiter);
+  for (;;) EQUAL(wait_as(waiter), 0);
   pthread_cleanup_pop(0);
   return NULL;
 }
 
-static void expect_cancelled(struct cancelled* one) {
-  const pthread_t thread = start(waits, one);
-  lock_when_waiting(&one->all, 1);
-  EQUAL(pthread_mutex_unlock(&one->all.mutex), 0);
+static void expect_cancelled(struct cancelled* waiter) {
+  const pthread_t thread = start(waits, waiter);
+  lock_when_waiting(&waiter->all, 1);
+  EQUAL(pthread_mutex_unlock(&waiter->all.mutex), 0);
   EQUAL(pthread_cancel(thread), 0);
   CHECK(join(thread) == PTHREAD_CANCELED);
-  EQUAL(one->handled, 1);
-  EQUAL(one->all.waiting, 0);
-  EQUAL(pthread_mutex_trylock(&one->all.mutex), 0);  // the handler has unlocked it
-  EQUAL(pthread_mutex_unlock(&one->all.mutex), 0);
-  EQUAL(pthread_cond_destroy(&one->all.condition), 0);
-  EQUAL(pthread_mutex_destroy(&one->all.mutex), 0);
+  EQUAL(waiter->handled, 1);
+  EQUAL(waiter->all.waiting, 0);
+  EQUAL(pthread_mutex_trylock(&waiter->all.mutex), 0);  // the handler has unlocked it
+  EQUAL(pthread_mutex_unlock(&waiter->all.mutex), 0);
+  EQUAL(pthread_cond_destroy(&waiter->all.condition), 0);
+  EQUAL(pthread_mutex_destroy(&waiter->all.mutex), 0);
 }
 
 TEST(condition_cancelled_wait, "pthread_cond_wait is a cancellation point, and the mutex is held when handlers run") {
@@ -72,44 +72,45 @@ TEST(condition_cancelled_clockwait,
 }
 
 TEST(condition_cancelled_with_other_mutexes,
-     "handlers of a cancelled wait own a recursive, errorcheck or adaptive mutex") {
+     "handlers of a cancelled wait hold a recursive, errorcheck or adaptive mutex") {
   static const int types[] = {PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ADAPTIVE_NP};
   for (int i = 0; i != 3; ++i) {
-    struct cancelled one = {.all = WAITERS};
-    one.all.mutex = mutex_of_type(types[i]);
-    expect_cancelled(&one);
+    struct cancelled waiter = {.all = WAITERS};
+    waiter.all.mutex = mutex_of_type(types[i]);
+    expect_cancelled(&waiter);
   }
 }
 
-TEST(condition_cancelled_with_special_mutexes, "handlers of a cancelled wait own a robust or inheriting mutex") {
+TEST(condition_cancelled_with_special_mutexes,
+     "handlers of a cancelled wait hold a robust or priority-inheriting mutex") {
   for (int i = 0; i != 2; ++i) {
     pthread_mutexattr_t attributes;
-    struct cancelled one = {.all = WAITERS};
+    struct cancelled waiter = {.all = WAITERS};
     EQUAL(pthread_mutexattr_init(&attributes), 0);
     EQUAL(i == 0 ? pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST)
                  : pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT),
           0);
-    EQUAL(pthread_mutex_init(&one.all.mutex, &attributes), 0);
-    expect_cancelled(&one);
+    EQUAL(pthread_mutex_init(&waiter.all.mutex, &attributes), 0);
+    expect_cancelled(&waiter);
   }
 }
 
-TEST(condition_cancelled_shared, "the same of a process-shared condition with a private mutex") {
+TEST(condition_cancelled_shared, "handlers of a cancelled wait on a process-shared condition hold a private mutex") {
   pthread_condattr_t attributes;
   EQUAL(pthread_condattr_init(&attributes), 0);
   EQUAL(pthread_condattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED), 0);
   for (int turn = 0; turn != 9; ++turn) {
-    struct cancelled one = {.all = WAITERS, .how = (enum how)(turn % 3)};
-    EQUAL(pthread_cond_init(&one.all.condition, &attributes), 0);
-    expect_cancelled(&one);
+    struct cancelled waiter = {.all = WAITERS, .how = (enum how)(turn % 3)};
+    EQUAL(pthread_cond_init(&waiter.all.condition, &attributes), 0);
+    expect_cancelled(&waiter);
   }
 }
 
-TEST(condition_cancelled_asleep, "a thread that sleeps in a wait is woken to be cancelled") {
-  struct cancelled one = {.all = WAITERS};
-  const pthread_t thread = start(waits, &one);
-  lock_when_waiting(&one.all, 1);
-  EQUAL(pthread_mutex_unlock(&one.all.mutex), 0);
+TEST(condition_cancelled_asleep, "a cancellation wakes a thread that sleeps in a wait") {
+  struct cancelled waiter = {.all = WAITERS};
+  const pthread_t thread = start(waits, &waiter);
+  lock_when_waiting(&waiter.all, 1);
+  EQUAL(pthread_mutex_unlock(&waiter.all.mutex), 0);
   nap(15);
   EQUAL(pthread_cancel(thread), 0);
   CHECK(join(thread) == PTHREAD_CANCELED);
@@ -117,45 +118,44 @@ TEST(condition_cancelled_asleep, "a thread that sleeps in a wait is woken to be 
 
 TEST(condition_cancelled_waits_for_the_mutex,
      "handlers of a cancelled wait do not run before the thread has the mutex again") {
-  struct cancelled one = {.all = WAITERS};
-  const pthread_t thread = start(waits, &one);
-  lock_when_waiting(&one.all, 1);
+  struct cancelled waiter = {.all = WAITERS};
+  const pthread_t thread = start(waits, &waiter);
+  lock_when_waiting(&waiter.all, 1);
   EQUAL(pthread_cancel(thread), 0);
   nap(5);
-  EQUAL(one.handled, 0);
-  EQUAL(pthread_mutex_unlock(&one.all.mutex), 0);
+  EQUAL(waiter.handled, 0);
+  EQUAL(pthread_mutex_unlock(&waiter.all.mutex), 0);
   CHECK(join(thread) == PTHREAD_CANCELED);
-  EQUAL(one.handled, 1);
+  EQUAL(waiter.handled, 1);
 }
 
-TEST(condition_cancelled_keeps_the_mutex,
-     "without a handler that unlocks it, the mutex stays locked after a cancelled wait") {
-  struct cancelled one = {.all = WAITERS, .keeps = true};
-  const pthread_t thread = start(waits, &one);
-  lock_when_waiting(&one.all, 1);
-  EQUAL(pthread_mutex_unlock(&one.all.mutex), 0);
+TEST(condition_cancelled_keeps_the_mutex, "if no handler unlocks the mutex, it stays locked after a cancelled wait") {
+  struct cancelled waiter = {.all = WAITERS, .keeps = true};
+  const pthread_t thread = start(waits, &waiter);
+  lock_when_waiting(&waiter.all, 1);
+  EQUAL(pthread_mutex_unlock(&waiter.all.mutex), 0);
   EQUAL(pthread_cancel(thread), 0);
   CHECK(join(thread) == PTHREAD_CANCELED);
-  EQUAL(pthread_mutex_trylock(&one.all.mutex), EBUSY);
+  EQUAL(pthread_mutex_trylock(&waiter.all.mutex), EBUSY);
 }
 
-// Cancels its own thread, and then waits: if `past`, with a deadline that has passed.
+// Cancels its own thread, and then waits; if `past`, the deadline has already passed.
 static void* waits_with_a_pending_cancellation(void* argument) {
-  struct cancelled* const one = argument;
+  struct cancelled* const waiter = argument;
   const struct timespec past = deadline(CLOCK_REALTIME, -1);
-  EQUAL(pthread_mutex_lock(&one->all.mutex), 0);
-  ++one->all.waiting;
+  EQUAL(pthread_mutex_lock(&waiter->all.mutex), 0);
+  ++waiter->all.waiting;
   EQUAL(pthread_cancel(pthread_self()), 0);
-  pthread_cleanup_push(handle, one);
-  if (one->all.go != 0) pthread_cond_timedwait(&one->all.condition, &one->all.mutex, &past);
-  else wait_as(one);
+  pthread_cleanup_push(handle, waiter);
+  if (waiter->all.go != 0) pthread_cond_timedwait(&waiter->all.condition, &waiter->all.mutex, &past);
+  else wait_as(waiter);
   pthread_cleanup_pop(0);
   return NULL;
 }
 
-static void expect_pending_acted_upon(struct cancelled one) {
-  CHECK(join(start(waits_with_a_pending_cancellation, &one)) == PTHREAD_CANCELED);
-  EQUAL(one.handled, 1);
+static void expect_pending_acted_upon(struct cancelled waiter) {
+  CHECK(join(start(waits_with_a_pending_cancellation, &waiter)) == PTHREAD_CANCELED);
+  EQUAL(waiter.handled, 1);
 }
 
 TEST(condition_pending_cancellation, "a cancellation that is pending when a thread begins to wait is acted upon") {
@@ -165,10 +165,10 @@ TEST(condition_pending_cancellation, "a cancellation that is pending when a thre
 }
 
 TEST(condition_pending_cancellation_past_deadline,
-     "a pending cancellation is acted upon also if the deadline has passed") {
-  struct cancelled one = {.all = WAITERS};
-  one.all.go = 1;
-  expect_pending_acted_upon(one);
+     "a pending cancellation is acted upon even if the deadline has passed") {
+  struct cancelled waiter = {.all = WAITERS};
+  waiter.all.go = 1;
+  expect_pending_acted_upon(waiter);
 }
 
 static void* waits_disabled(void* argument) {
@@ -212,7 +212,7 @@ static void* times_out_disabled(void* argument) {
 }
 
 TEST(condition_cancellation_disabled_timeout,
-     "with cancellation disabled, a pending one does not shorten a timed wait") {
+     "while cancellation is disabled, a pending cancellation does not shorten a timed wait") {
   struct waiters all = WAITERS;
   CHECK(join(start(times_out_disabled, &all)) == NULL);
 }
@@ -232,7 +232,7 @@ static void* cares_for_its_cancellation_type(void* argument) {
   return NULL;
 }
 
-TEST(condition_keeps_the_cancellation_type, "a wait leaves the cancellation type of the thread as it was") {
+TEST(condition_keeps_the_cancellation_type, "a wait does not change the cancellation type of the thread") {
   struct waiters all = WAITERS;
   all.go = PTHREAD_CANCEL_DEFERRED;
   join(start(cares_for_its_cancellation_type, &all));

@@ -26,7 +26,7 @@ static void expect_no_signal_lost(bool cancel_first, bool outside) {
     EQUAL(pthread_mutex_unlock(&all.mutex), 0);
     const pthread_t other = start(waits_once, &all);
     lock_when_waiting(&all, 2);
-    if (turn % 3 == 0) {  // sleeping threads, too
+    if (turn % 3 == 0) {  // let the threads fall asleep first
       EQUAL(pthread_mutex_unlock(&all.mutex), 0);
       nap(0);
       EQUAL(pthread_mutex_lock(&all.mutex), 0);
@@ -36,7 +36,8 @@ static void expect_no_signal_lost(bool cancel_first, bool outside) {
     EQUAL(pthread_cond_signal(&all.condition), 0);
     if (!cancel_first) EQUAL(pthread_cancel(cancelled), 0);
     if (!outside) EQUAL(pthread_mutex_unlock(&all.mutex), 0);
-    if (join(cancelled) == NULL) EQUAL(pthread_cond_signal(&all.condition), 0);  // it had the signal, and came back
+    // If the cancelled thread returns, it took the signal.
+    if (join(cancelled) == NULL) EQUAL(pthread_cond_signal(&all.condition), 0);
     join(other);
     EQUAL(pthread_cond_destroy(&all.condition), 0);
   }
@@ -78,7 +79,7 @@ TEST(condition_cancelled_in_the_middle,
 }
 
 TEST(condition_cancelled_all_at_once,
-     "many can be cancelled at once: their handlers run one at a time, with the mutex") {
+     "many waiters can be cancelled at once: their handlers run one at a time, and hold the mutex") {
   enum { count = 10 };
   pthread_t threads[count];
   for (int i = 0; i != count; ++i) threads[i] = start(waits_for_cancellation, NULL);
@@ -108,7 +109,7 @@ TEST(condition_broadcast_and_cancellation, "a broadcast among cancellations wake
 }
 
 TEST(condition_cancelled_and_destroyed,
-     "when all waiters have been cancelled and joined the condition's memory can be used for something else") {
+     "once all waiters have been cancelled and joined, the condition's memory can be reused") {
   for (int turn = 0; turn != 20; ++turn) {
     all = (struct waiters)WAITERS;
     const pthread_t thread = start(waits_for_cancellation, NULL);
@@ -142,7 +143,7 @@ static void* waits_in_nested_handlers(void* unused) {
   return unused;
 }
 
-TEST(condition_cancelled_in_nested_handlers, "all handlers of a cancelled thread run, the innermost first, each once") {
+TEST(condition_cancelled_in_nested_handlers, "all handlers of a cancelled thread run, each once, the innermost first") {
   const pthread_t thread = start(waits_in_nested_handlers, NULL);
   lock_when_waiting(&all, 1);
   EQUAL(pthread_mutex_unlock(&all.mutex), 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions: they may be destroyed, and their memory used again, as soon as all waiters have been notified.
+// Conditions: a condition may be destroyed, and its memory reused, as soon as all waiters have been notified.
 #include "condition_waiters.h"
 
 #include <stdatomic.h>
 
 enum { threads = 4 };
 
-// The condition is in memory of its own, the mutex stays.
+// The condition has its own memory, which goes away. The mutex stays.
 struct apart {
   pthread_mutex_t mutex;
   pthread_cond_t* condition;
@@ -15,7 +15,7 @@ struct apart {
 
 static struct apart all = {PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0};
 
-// Does not touch the condition once it may go.
+// Does not touch the condition once the condition may be destroyed.
 static void* waits(void* unused) {
   EQUAL(pthread_mutex_lock(&all.mutex), 0);
   ++all.waiting;
@@ -42,7 +42,7 @@ static void end(const pthread_t* started) {
 }
 
 TEST(condition_destroyed_after_broadcast,
-     "a condition may be destroyed right after a broadcast, and its memory used for something else") {
+     "a condition may be destroyed right after a broadcast, and its memory reused") {
   static pthread_cond_t condition;
   for (int turn = 0; turn != turns(40); ++turn) {
     pthread_t started[threads];
@@ -57,7 +57,7 @@ TEST(condition_destroyed_after_broadcast,
 }
 
 TEST(condition_destroyed_with_the_mutex_held,
-     "the same while the mutex is still held: destroying does not wait for the threads that want the mutex") {
+     "a condition may be destroyed while the mutex is held: destroying does not wait for threads that want the mutex") {
   static pthread_cond_t condition;
   for (int turn = 0; turn != turns(40); ++turn) {
     pthread_t started[threads];
@@ -71,7 +71,7 @@ TEST(condition_destroyed_with_the_mutex_held,
 }
 
 TEST(condition_destroyed_after_signals_to_all,
-     "a condition may be destroyed when as many signals were sent as threads waited") {
+     "a condition may be destroyed once it has received one signal for each waiter") {
   static pthread_cond_t condition;
   for (int turn = 0; turn != turns(40); ++turn) {
     pthread_t started[threads];
@@ -113,7 +113,8 @@ static void* waits_until_a_deadline(void* unused) {
   return unused;
 }
 
-TEST(condition_unmapped_at_a_deadline, "the same if the waiters may be timing out at that moment") {
+TEST(condition_unmapped_at_a_deadline,
+     "the memory may be unmapped even if the waiters may be timing out at that moment") {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   for (int turn = 0; turn != turns(40); ++turn) {
     pthread_t started[threads];
@@ -137,7 +138,7 @@ TEST(condition_made_again_after_broadcast,
     EQUAL(pthread_cond_broadcast(&condition), 0);
     EQUAL(pthread_mutex_unlock(&all.mutex), 0);
     EQUAL(pthread_cond_destroy(&condition), 0);
-    end(before);  // they go before `go` is taken back
+    end(before);  // they leave before `go` is reset
     begin(after, &condition, waits);
     memcpy(before, after, sizeof before);
   }
@@ -146,7 +147,7 @@ TEST(condition_made_again_after_broadcast,
   end(before);
 }
 
-// A request on the stack of its thread: the condition is gone as soon as the request is done.
+// A request on the stack of its thread: the condition ceases to exist as soon as the request is done.
 struct request {
   pthread_cond_t done;
   bool is_done;
@@ -160,10 +161,10 @@ static void* serves(void* unused) {
   EQUAL(pthread_mutex_lock(&all.mutex), 0);
   while (left != 0) {
     while (requests == NULL) EQUAL(pthread_cond_wait(&asked, &all.mutex), 0);
-    struct request* const one = requests;
-    requests = one->next;
-    one->is_done = true;
-    EQUAL(pthread_cond_signal(&one->done), 0);
+    struct request* const request = requests;
+    requests = request->next;
+    request->is_done = true;
+    EQUAL(pthread_cond_signal(&request->done), 0);
     --left;
   }
   EQUAL(pthread_mutex_unlock(&all.mutex), 0);
@@ -172,21 +173,21 @@ static void* serves(void* unused) {
 
 static void* asks(void* times) {
   for (long i = 0; i != (long)times; ++i) {
-    struct request mine = {.done = PTHREAD_COND_INITIALIZER};
+    struct request request = {.done = PTHREAD_COND_INITIALIZER};
     EQUAL(pthread_mutex_lock(&all.mutex), 0);
-    mine.next = requests;
-    requests = &mine;
+    request.next = requests;
+    requests = &request;
     EQUAL(pthread_cond_signal(&asked), 0);
-    while (!mine.is_done) EQUAL(pthread_cond_wait(&mine.done, &all.mutex), 0);
+    while (!request.is_done) EQUAL(pthread_cond_wait(&request.done, &all.mutex), 0);
     EQUAL(pthread_mutex_unlock(&all.mutex), 0);
-    if (i % 2 != 0) EQUAL(pthread_cond_destroy(&mine.done), 0);
-    memset(&mine, 0xFF, sizeof mine);
-    __asm__ volatile("" ::"r"(&mine) : "memory");
+    if (i % 2 != 0) EQUAL(pthread_cond_destroy(&request.done), 0);
+    memset(&request, 0xFF, sizeof request);
+    __asm__ volatile("" ::"r"(&request) : "memory");
   }
   return NULL;
 }
 
-TEST(condition_on_the_stack, "a condition on a stack may vanish as soon as its only waiter has returned") {
+TEST(condition_on_the_stack, "a condition on a stack may cease to exist as soon as its only waiter has returned") {
   const long times = turns(100);
   pthread_t askers[3];
   left = (int)(3 * times);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions: signals to a waiting thread. Its handler runs, and the wait continues, or returns 0
-// for no reason.
+// Conditions: signals to a waiting thread. The handler runs, and the wait continues, or returns 0 spuriously.
 #include "condition_waiters.h"
 
 #include <stdatomic.h>
@@ -19,7 +18,7 @@ static void install(void (*handler)(int), int flags) {
   EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
 }
 
-// A signal, and its handler has run.
+// Sends a signal, and returns once its handler has run.
 static void interrupt(pthread_t thread) {
   const int before = handled;
   EQUAL(pthread_kill(thread, SIGUSR1), 0);
@@ -89,7 +88,8 @@ static void* waits_to_time_out(void* unused) {
   return unused;
 }
 
-TEST(condition_interrupted_deadline, "however often it is interrupted, a timed wait ends at its deadline, not before") {
+TEST(condition_interrupted_deadline,
+     "a timed wait ends at its deadline, and not before, however often signals interrupt it") {
   install(handle, 0);
   const pthread_t thread = start(waits_to_time_out, NULL);
   lock_when_waiting(&all, 1);
@@ -150,12 +150,13 @@ static void wait_inside(int number) {
   ++handled;
 }
 
-TEST(condition_handler_waits, "a handler that interrupts no lock of its thread may wait on another condition") {
+TEST(condition_handler_waits,
+     "a handler may wait on another condition if it does not interrupt a lock operation of its thread") {
   install(wait_inside, 0);
   const pthread_t thread = start(waits_to_go, &all);
   lock_when_waiting(&all, 1);
   EQUAL(pthread_mutex_unlock(&all.mutex), 0);
-  nap(15);  // it sleeps
+  nap(15);  // until it sleeps
   EQUAL(pthread_kill(thread, SIGUSR1), 0);
   lock_when_waiting(&inner, 1);
   inner.go = 1;

@@ -33,7 +33,7 @@ static void* trylocks(void* mutex) {
   return (void*)(long)result;
 }
 
-// Signals, broadcasts and deadlines with this mutex, which is held when, and only when, it should be.
+// Signals, broadcasts and deadlines with this mutex. The mutex is held exactly when it should be.
 static void expect_working(pthread_mutex_t mutex) {
   all.mutex = mutex;
   for (int turn = 0; turn != 10; ++turn) {
@@ -90,7 +90,7 @@ TEST(condition_with_shared_mutex, "a private condition works with a process-shar
 }
 
 TEST(condition_with_special_recursive_mutexes,
-     "the same of recursive and errorcheck mutexes that are robust, inheriting or shared") {
+     "conditions work with recursive and errorcheck mutexes that are robust, inheriting or shared") {
   static const int types[] = {PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK};
   for (int i = 0; i != 2; ++i) {
     expect_working(special(types[i], ROBUST));
@@ -119,7 +119,7 @@ TEST(condition_shared_with_special_mutexes,
 }
 
 TEST(condition_keeps_a_recursive_mutex_recursive,
-     "after a wait a recursive mutex is locked once, and can be locked more often") {
+     "after a wait, a recursive mutex is locked once, and can be locked again") {
   all.mutex = mutex_of_type(PTHREAD_MUTEX_RECURSIVE);
   const struct timespec past = deadline(CLOCK_REALTIME, -1);
   EQUAL(pthread_mutex_lock(&all.mutex), 0);
@@ -142,7 +142,7 @@ static void* waits_without_owning(void* mutex) {
   return NULL;
 }
 
-// The wait is refused while the mutex is free, and while another thread owns it. The owner keeps it.
+// The wait is refused while the mutex is free, and while another thread owns it. The owner keeps the mutex.
 static void expect_refused(pthread_mutex_t mutex) {
   waits_without_owning(&mutex);
   EQUAL(pthread_mutex_lock(&mutex), 0);
@@ -178,7 +178,7 @@ TEST(condition_shared_needs_the_errorcheck_mutex,
   waits_without_owning(&(pthread_mutex_t[]){special(PTHREAD_MUTEX_ERRORCHECK, PLAIN)}[0]);
 }
 
-TEST(condition_wait_keeps_the_mutex_in_use, "a mutex that a thread will lock again after a wait is still in use") {
+TEST(condition_wait_keeps_the_mutex_in_use, "a mutex is in use while a thread waits on a condition with it") {
   all.mutex = mutex_of_type(PTHREAD_MUTEX_NORMAL);
   const pthread_t thread = start(waits_once, &all);
   lock_when_waiting(&all, 1);
@@ -221,7 +221,10 @@ TEST(condition_robust_owner_dead,
   expect_owner_dead(NULL);
 }
 
-TEST(condition_robust_owner_dead_timed, "the same of timed waits") { expect_owner_dead(&all); }
+TEST(condition_robust_owner_dead_timed,
+     "a timed wait with a robust mutex whose owner died returns EOWNERDEAD, or ENOTRECOVERABLE") {
+  expect_owner_dead(&all);
+}
 
 static void* waits_and_repairs(void* unused) {
   EQUAL(pthread_mutex_lock(&all.mutex), 0);
@@ -253,7 +256,7 @@ TEST(condition_robust_timeout_and_dead_owner,
   while (result == ETIMEDOUT) {
     const struct timespec soon = deadline(CLOCK_REALTIME, 1);
     result = pthread_cond_timedwait(&all.condition, &all.mutex, &soon);
-    if (result == 0) result = ETIMEDOUT;  // the broadcast came first, the end of its thread did not
+    if (result == 0) result = ETIMEDOUT;  // the broadcast came before the deadline, but its thread had not ended yet
   }
   EQUAL(result, EOWNERDEAD);
   EQUAL(pthread_mutex_consistent(&all.mutex), 0);

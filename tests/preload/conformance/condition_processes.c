@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-// Process-shared, in memory that is.
+// A process-shared condition and mutex, in shared memory.
 static struct waiters* shared;
 
 static void make_shared(int robust) {
@@ -43,15 +43,15 @@ static void wait_in_child_by_threads(void) {
 TEST(condition_shared_broadcast,
      "a broadcast reaches all threads of all processes that wait on a process-shared condition") {
   make_shared(PTHREAD_MUTEX_STALLED);
-  const pid_t one = in_child(wait_in_child_by_threads), other = in_child(wait_in_child_by_threads);
+  const pid_t first = in_child(wait_in_child_by_threads), second = in_child(wait_in_child_by_threads);
   const pthread_t thread = start(waits_to_go, shared);
   lock_when_waiting(shared, 5);
   shared->go = 5;
   EQUAL(pthread_cond_broadcast(&shared->condition), 0);
   EQUAL(pthread_mutex_unlock(&shared->mutex), 0);
   join(thread);
-  ends_well(one);
-  ends_well(other);
+  ends_well(first);
+  ends_well(second);
   EQUAL(pthread_cond_destroy(&shared->condition), 0);
   EQUAL(pthread_mutex_destroy(&shared->mutex), 0);
 }
@@ -106,7 +106,7 @@ static void* waits_for_the_dead(void* condition) {
   return NULL;
 }
 
-TEST(condition_shared_owner_dead, "a wait whose robust mutex a process had when it ended returns EOWNERDEAD") {
+TEST(condition_shared_owner_dead, "a wait returns EOWNERDEAD if a process ended while it held the robust mutex") {
   make_shared(PTHREAD_MUTEX_ROBUST);
   const pthread_t thread = start(waits_for_the_dead, &shared->condition);
   lock_when_waiting(shared, 1);
@@ -115,7 +115,8 @@ TEST(condition_shared_owner_dead, "a wait whose robust mutex a process had when 
   join(thread);
 }
 
-TEST(condition_private_owner_dead, "the same of a private condition with a robust mutex that processes share") {
+TEST(condition_private_owner_dead,
+     "a wait on a private condition returns EOWNERDEAD, too, if a process ended with the shared robust mutex") {
   make_shared(PTHREAD_MUTEX_ROBUST);
   pthread_cond_t private = PTHREAD_COND_INITIALIZER;
   const pthread_t thread = start(waits_for_the_dead, &private);
@@ -126,16 +127,16 @@ TEST(condition_private_owner_dead, "the same of a private condition with a robus
   join(thread);
 }
 
-TEST(condition_shared_mapped_twice, "a process-shared condition is the same wherever it is mapped") {
+TEST(condition_shared_mapped_twice, "a process-shared condition works at every address where it is mapped") {
   const int file = memfd_create("conformance", 0);
   CHECK(file >= 0);
   EQUAL(ftruncate(file, sizeof *shared), 0);
   make_shared(PTHREAD_MUTEX_STALLED);
-  const struct waiters made_so = *shared;
+  const struct waiters initialised = *shared;
   struct waiters* const here = mmap(NULL, sizeof *here, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   struct waiters* const there = mmap(NULL, sizeof *there, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   CHECK(here != MAP_FAILED && there != MAP_FAILED && here != there);
-  *here = made_so;
+  *here = initialised;
   const pthread_t thread = start(waits_to_go, here);
   lock_when_waiting(there, 1);
   there->go = 1;
@@ -153,7 +154,8 @@ static void* waits_for_ever(void* unused) {
 
 static void wait_for_ever_in_child(void) { waits_for_ever(NULL); }
 
-TEST(condition_shared_killed_waiter, "a process that is killed while it waits keeps no signal from others for good") {
+TEST(condition_shared_killed_waiter,
+     "a process that is killed while it waits does not keep signals from other waiters for good") {
   make_shared(PTHREAD_MUTEX_STALLED);
   const pid_t child = in_child(wait_for_ever_in_child);
   const pthread_t thread = start(waits_to_go, shared);
@@ -169,7 +171,7 @@ TEST(condition_shared_killed_waiter, "a process that is killed while it waits ke
   join(thread);
 }
 
-// --- private ones, across fork ---
+// --- private conditions, across fork ---
 
 static struct waiters private = WAITERS;
 
@@ -217,7 +219,7 @@ static void use_new_ones(void) {
 }
 
 TEST(condition_waiters_during_a_fork,
-     "waiters of the parent keep waiting while it forks, and a child's conditions are its own") {
+     "waiters of the parent keep waiting while the parent forks, and the child has its own copy of each condition") {
   pthread_t threads[3];
   for (int i = 0; i != 3; ++i) threads[i] = start(waits_to_go, &private);
   lock_when_waiting(&private, 3);
@@ -234,13 +236,13 @@ TEST(condition_waiters_during_a_fork,
 static atomic_bool stop;
 
 static void* plays_alone(void* unused) {
-  static struct waiters mine = WAITERS;
-  EQUAL(pthread_mutex_lock(&mine.mutex), 0);
+  static struct waiters own = WAITERS;
+  EQUAL(pthread_mutex_lock(&own.mutex), 0);
   while (!stop) {
     const struct timespec at = deadline(CLOCK_REALTIME, 0);
-    EQUAL(pthread_cond_timedwait(&mine.condition, &mine.mutex, &at), ETIMEDOUT);
+    EQUAL(pthread_cond_timedwait(&own.condition, &own.mutex, &at), ETIMEDOUT);
   }
-  EQUAL(pthread_mutex_unlock(&mine.mutex), 0);
+  EQUAL(pthread_mutex_unlock(&own.mutex), 0);
   return unused;
 }
 

@@ -20,7 +20,7 @@ static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static void expect_held(void) { EQUAL(pthread_mutex_trylock(&mutex), EBUSY); }
 
 TEST(condition_timedwait_times_out,
-     "pthread_cond_timedwait returns ETIMEDOUT when its time has come, not before, and with the mutex held") {
+     "pthread_cond_timedwait returns ETIMEDOUT at its deadline, not before, and with the mutex held") {
   EQUAL(pthread_mutex_lock(&mutex), 0);
   for (int turn = 0; turn != 5; ++turn) {
     const struct timespec at = deadline(CLOCK_REALTIME, turn);
@@ -31,7 +31,7 @@ TEST(condition_timedwait_times_out,
   EQUAL(pthread_mutex_unlock(&mutex), 0);
 }
 
-TEST(condition_timedwait_monotonic, "the deadline is of the clock that the condition was made with") {
+TEST(condition_timedwait_monotonic, "the deadline refers to the clock that the condition was initialised with") {
   pthread_cond_t monotonic = of_clock(CLOCK_MONOTONIC);
   EQUAL(pthread_mutex_lock(&mutex), 0);
   const struct timespec at = deadline(CLOCK_MONOTONIC, 10);
@@ -40,7 +40,7 @@ TEST(condition_timedwait_monotonic, "the deadline is of the clock that the condi
   expect_held();
 }
 
-TEST(condition_timedwait_realtime_attribute, "a condition made with CLOCK_REALTIME has that clock") {
+TEST(condition_timedwait_realtime_attribute, "a condition that was initialised with CLOCK_REALTIME uses that clock") {
   pthread_cond_t realtime = of_clock(CLOCK_REALTIME);
   EQUAL(pthread_mutex_lock(&mutex), 0);
   const struct timespec at = deadline(CLOCK_REALTIME, 10);
@@ -72,7 +72,7 @@ TEST(condition_clockwait_bad_clock,
   expect_held();
 }
 
-TEST(condition_bad_nanoseconds, "nanoseconds out of range are EINVAL, and the mutex stays held") {
+TEST(condition_bad_nanoseconds, "nanoseconds out of range return EINVAL, and the mutex stays held") {
   static const long bad[] = {-1, 1000000000, LONG_MIN, LONG_MAX};
   EQUAL(pthread_mutex_lock(&mutex), 0);
   for (int i = 0; i != 4; ++i) {
@@ -112,11 +112,12 @@ static void expect_kept_when_invalid(pthread_cond_t* any) {
   join(thread);
 }
 
-TEST(condition_invalid_keeps_the_mutex, "a wait that is refused with EINVAL has not released the mutex meanwhile") {
+TEST(condition_invalid_keeps_the_mutex, "a wait that is refused with EINVAL does not release the mutex") {
   expect_kept_when_invalid(&condition);
 }
 
-TEST(condition_invalid_keeps_the_mutex_shared, "the same of a process-shared condition with a private mutex") {
+TEST(condition_invalid_keeps_the_mutex_shared,
+     "a wait on a process-shared condition that is refused with EINVAL does not release its private mutex") {
   pthread_condattr_t attributes;
   pthread_cond_t shared;
   EQUAL(pthread_condattr_init(&attributes), 0);
@@ -134,7 +135,7 @@ TEST(condition_edges_of_nanoseconds, "0 and 999999999 nanoseconds are in range")
   EQUAL(pthread_cond_timedwait(&condition, &mutex, &at), ETIMEDOUT);
 }
 
-TEST(condition_past_deadlines, "a deadline that has passed is ETIMEDOUT, however long ago, with the mutex held") {
+TEST(condition_past_deadlines, "a deadline that passed any time ago returns ETIMEDOUT, with the mutex held") {
   static const time_t seconds[] = {0, 1, -1, -100, LONG_MIN};
   EQUAL(pthread_mutex_lock(&mutex), 0);
   for (int i = 0; i != 5; ++i) {
@@ -159,7 +160,7 @@ TEST(condition_past_deadline_releases_the_mutex,
   join(thread);
 }
 
-// A thread that waits until `at`; signalled by expect_woken, long before.
+// A thread that waits until `at`. expect_woken signals it long before that.
 struct timed {
   struct waiters all;
   struct timespec at;
@@ -193,7 +194,7 @@ TEST(condition_timedwait_is_woken, "a timed wait that is signalled before its de
   expect_woken(CLOCK_MONOTONIC, deadline(CLOCK_MONOTONIC, 60000));
 }
 
-TEST(condition_far_deadlines, "a deadline beyond all counting is no error: a signal comes first") {
+TEST(condition_far_deadlines, "a deadline too far away to represent is no error: the wait ends with a signal") {
   static const time_t seconds[] = {INT_MAX, LONG_MAX / 1000000000, LONG_MAX};
   for (int i = 0; i != 3; ++i) {
     const struct timespec at = {seconds[i], 999999999};
@@ -203,7 +204,7 @@ TEST(condition_far_deadlines, "a deadline beyond all counting is no error: a sig
   }
 }
 
-TEST(condition_timeout_waits_for_the_mutex, "a wait that has timed out returns only when it has the mutex again") {
+TEST(condition_timeout_waits_for_the_mutex, "a wait that has timed out returns only once it holds the mutex again") {
   struct timed timed = {WAITERS, deadline(CLOCK_REALTIME, 5), -1};
   const pthread_t thread = start(waits_until, &timed);
   lock_when_waiting(&timed.all, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions: timeouts and signals at the same time. A thread that times out has taken no signal from others.
+// Conditions: timeouts and signals at the same time. A thread that times out takes no signal from another waiter.
 #include "condition_waiters.h"
 
 #include <stdatomic.h>
@@ -26,7 +26,7 @@ static void* waits_briefly(void* microseconds) {
 }
 
 TEST(condition_timeout_takes_no_signal,
-     "of two waiters, one that times out as a signal comes leaves the signal to the other") {
+     "if one of two waiters times out as a signal comes, the other waiter gets the signal") {
   for (int turn = 0; turn != 60; ++turn) {
     all = (struct waiters)WAITERS;
     const pthread_t timed = start(waits_briefly, (void*)(long)(turn % 20 * 20)), other = start(waits_once, &all);
@@ -34,13 +34,14 @@ TEST(condition_timeout_takes_no_signal,
     EQUAL(pthread_cond_signal(&all.condition), 0);
     EQUAL(pthread_mutex_unlock(&all.mutex), 0);
     const long result = (long)join(timed);
-    if (result == 0) EQUAL(pthread_cond_signal(&all.condition), 0);  // it was for that one
+    if (result == 0) EQUAL(pthread_cond_signal(&all.condition), 0);  // the thread that waited briefly took it
     else EQUAL(result, ETIMEDOUT);
     join(other);
   }
 }
 
-TEST(condition_timeout_takes_no_signal_outside, "the same of signals without the mutex") {
+TEST(condition_timeout_takes_no_signal_outside,
+     "if one of two waiters times out as a signal comes, without the mutex, the other waiter gets the signal") {
   for (int turn = 0; turn != 60; ++turn) {
     all = (struct waiters)WAITERS;
     const pthread_t timed = start(waits_briefly, (void*)(long)(turn % 20 * 30)), other = start(waits_once, &all);
@@ -76,7 +77,7 @@ static void* takes(void* microseconds) {
 }
 
 TEST(condition_timeouts_and_signals,
-     "where waits time out and signals come all the time, everything that was announced is taken") {
+     "when waits time out and signals come all the time, waiters take everything that was announced") {
   enum { threads = 3, items = 300 };
   pthread_t takers[threads];
   for (int i = 0; i != threads; ++i) takers[i] = start(takes, (void*)(long)(20 + 150 * i));
@@ -113,7 +114,7 @@ TEST(condition_timeouts_among_waiters,
 }
 
 TEST(condition_timeouts_all_at_once,
-     "many whose deadline is the same all time out, and the condition can be destroyed and used again") {
+     "many waiters with the same deadline all time out, and the condition can be destroyed and reused") {
   for (int turn = 0; turn != 3; ++turn) {
     pthread_t threads[10];
     for (int i = 0; i != 10; ++i) threads[i] = start(waits_briefly, (void*)2000L);
@@ -129,7 +130,7 @@ TEST(condition_timeouts_all_at_once,
   join(thread);
 }
 
-TEST(condition_broadcast_at_the_deadline, "a broadcast at the deadline of some wakes all the others") {
+TEST(condition_broadcast_at_the_deadline, "a broadcast at the deadline of some waiters wakes all the others") {
   for (int turn = 0; turn != 20; ++turn) {
     all = (struct waiters)WAITERS;
     pthread_t threads[6];
@@ -163,5 +164,5 @@ TEST(condition_waits_in_slices, "a thread that waits in short slices sees what w
   EQUAL(pthread_mutex_lock(&all.mutex), 0);
   all.go = 1;
   EQUAL(pthread_mutex_unlock(&all.mutex), 0);
-  join(thread);  // without a signal: the next slice finds it
+  join(thread);  // without a signal: the thread sees it after the next slice
 }

@@ -63,11 +63,11 @@ TEST(condition_queue_many_to_one, "a bounded queue with several producers loses 
 TEST(condition_queue_one_to_many, "a bounded queue with several consumers loses nothing") {
   expect_all_consumed(1, 4, turns(400));
 }
-TEST(condition_queue_many_to_many, "a bounded queue with several of both loses nothing") {
+TEST(condition_queue_many_to_many, "a bounded queue with several producers and consumers loses nothing") {
   expect_all_consumed(4, 4, turns(100));
 }
 
-// --- a barrier that is used again and again ---
+// --- a reusable barrier ---
 
 enum { parties = 5, rounds = 30 };
 
@@ -143,7 +143,7 @@ static void* writes(void* unused) {
 }
 
 TEST(condition_readers_and_writers,
-     "a read-write lock made of a condition keeps writers from all others, and shows readers what was written") {
+     "a read-write lock made of a condition separates writers from other threads, and shows readers every write") {
   pthread_t threads[5];
   for (int i = 0; i != 5; ++i) threads[i] = start(i < 3 ? reads : writes, NULL);
   for (int i = 0; i != 5; ++i) join(threads[i]);
@@ -163,7 +163,7 @@ static void* counts_down(void* number) {
   return NULL;
 }
 
-TEST(condition_latch, "a thread that waits until eight others are ready sees all that they have written") {
+TEST(condition_latch, "a thread that waits until eight others are ready sees everything that they have written") {
   pthread_t threads[8];
   for (long i = 0; i != 8; ++i) threads[i] = start(counts_down, (void*)i);
   EQUAL(pthread_mutex_lock(&latch.mutex), 0);
@@ -176,14 +176,14 @@ TEST(condition_latch, "a thread that waits until eight others are ready sees all
 // --- a ring of threads, each with a condition of its own, and one mutex ---
 
 enum { ring = 6, laps = 40 };
-static pthread_cond_t seats[ring];  // all zero: as the static initialiser makes it
+static pthread_cond_t seats[ring];  // all zero, like the static initialiser
 static int turn_of;
 
 static void* passes_on(void* seat) {
-  const int mine = (int)(long)seat;
+  const int own = (int)(long)seat;
   EQUAL(pthread_mutex_lock(&latch.mutex), 0);
   for (int lap = 0; lap != turns(laps); ++lap) {
-    while (turn_of % ring != mine) EQUAL(pthread_cond_wait(&seats[mine], &latch.mutex), 0);
+    while (turn_of % ring != own) EQUAL(pthread_cond_wait(&seats[own], &latch.mutex), 0);
     ++turn_of;
     EQUAL(pthread_cond_signal(&seats[turn_of % ring]), 0);
   }
@@ -191,7 +191,7 @@ static void* passes_on(void* seat) {
   return NULL;
 }
 
-TEST(condition_ring, "several conditions may share a mutex, and a signal wakes a waiter of its own condition") {
+TEST(condition_ring, "several conditions may share a mutex, and a signal wakes only a waiter of its own condition") {
   pthread_t threads[ring];
   for (long i = 0; i != ring; ++i) threads[i] = start(passes_on, (void*)i);
   for (int i = 0; i != ring; ++i) join(threads[i]);

@@ -8,12 +8,12 @@
 struct waiters {
   pthread_mutex_t mutex;
   pthread_cond_t condition;
-  int waiting, returned;  // now; ever
-  int go;                 // so many may go
+  int waiting, returned;  // currently; in total
+  int go;                 // the number of threads that may go
 };
 #define WAITERS {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0}
 
-// Waits once; anything may wake it.
+// Waits once; the wake-up may be spurious.
 __attribute__((unused)) static void* waits_once(void* argument) {
   struct waiters* const all = argument;
   EQUAL(pthread_mutex_lock(&all->mutex), 0);
@@ -38,7 +38,7 @@ __attribute__((unused)) static void* waits_to_go(void* argument) {
   return NULL;
 }
 
-// Locks the mutex when so many wait.
+// Locks the mutex when this many threads wait.
 __attribute__((unused)) static void lock_when_waiting(struct waiters* all, int threads) {
   for (;; sched_yield()) {
     EQUAL(pthread_mutex_lock(&all->mutex), 0);

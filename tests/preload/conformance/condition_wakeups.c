@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions: whom signals and broadcasts wake.
+// Conditions: which waiters signals and broadcasts wake.
 #include "condition_waiters.h"
 
 static void start_all(pthread_t* threads, int count, void* (*function)(void*), struct waiters* all) {
@@ -76,7 +76,7 @@ TEST(condition_as_many_signals_as_waiters, "n signals at once wake all of n wait
   join_all(threads, 8);
 }
 
-TEST(condition_signals_without_the_mutex, "n signals wake n waiters also if the mutex is not held") {
+TEST(condition_signals_without_the_mutex, "n signals wake n waiters even if the mutex is not held") {
   struct waiters all = WAITERS;
   pthread_t threads[8];
   start_all(threads, 8, waits_once, &all);
@@ -97,7 +97,7 @@ TEST(condition_broadcast_wakes_all, "a broadcast wakes all waiters") {
   EQUAL(all.returned, 12);
 }
 
-TEST(condition_broadcast_without_the_mutex, "a broadcast wakes all also if the mutex is not held") {
+TEST(condition_broadcast_without_the_mutex, "a broadcast wakes all waiters even if the mutex is not held") {
   struct waiters all = WAITERS;
   pthread_t threads[12];
   start_all(threads, 12, waits_once, &all);
@@ -166,14 +166,14 @@ static void* plays(void* game) {
   return NULL;
 }
 
-TEST(condition_ping_pong, "to release the mutex and to wait is one: no signal in between is lost") {
+TEST(condition_ping_pong, "releasing the mutex and waiting is one atomic step: no signal in between is lost") {
   struct game game = {.all = WAITERS, .turns = turns(2000)};
   const pthread_t thread = start(plays, &game);
   play(&game, 0);
   join(thread);
 }
 
-TEST(condition_ping_pong_outside, "no signal is lost that is sent after the mutex was unlocked") {
+TEST(condition_ping_pong_outside, "a signal that is sent after the mutex was unlocked is not lost") {
   struct game game = {.all = WAITERS, .turns = turns(2000), .outside = true};
   const pthread_t thread = start(plays, &game);
   play(&game, 0);
@@ -204,7 +204,8 @@ static void* checks_the_mutex(void* argument) {
   return NULL;
 }
 
-TEST(condition_mutex_excludes_those_who_return, "of the waiters that a broadcast wakes, one at a time owns the mutex") {
+TEST(condition_mutex_excludes_woken_waiters,
+     "only one of the waiters that a broadcast wakes holds the mutex at a time") {
   struct waiters all = WAITERS;
   pthread_t threads[8];
   start_all(threads, 8, checks_the_mutex, &all);
@@ -214,7 +215,7 @@ TEST(condition_mutex_excludes_those_who_return, "of the waiters that a broadcast
   join_all(threads, 8);
 }
 
-TEST(condition_mutex_is_free_during_the_wait, "others can lock the mutex while a thread waits") {
+TEST(condition_mutex_is_free_during_the_wait, "other threads can lock the mutex while a thread waits") {
   struct waiters all = WAITERS;
   const pthread_t thread = start(waits_to_go, &all);
   lock_when_waiting(&all, 1);
@@ -244,9 +245,9 @@ TEST(condition_with_another_mutex_later, "a condition without waiters may be use
   }
 }
 
-TEST(condition_thousands, "there may be thousands of conditions, each of which wakes its own waiters alone") {
+TEST(condition_thousands, "each of thousands of conditions wakes only its own waiters") {
   enum { count = 4000, threads = 8 };
-  static struct waiters all[count];  // all zero: as the static initialiser makes it
+  static struct waiters all[count];  // all zero, like the static initialiser
   pthread_t waiting[threads];
   for (int i = 0; i != threads; ++i) waiting[i] = start(waits_once, &all[i * (count / threads)]);
   for (int i = 0; i != threads; ++i) {
@@ -256,11 +257,11 @@ TEST(condition_thousands, "there may be thousands of conditions, each of which w
   for (int i = 0; i != count; ++i)
     if (i % (count / threads) != 0) EQUAL(pthread_cond_broadcast(&all[i].condition), 0);
   for (int i = 0; i != threads; ++i) {
-    struct waiters* const one = &all[i * (count / threads)];
-    EQUAL(pthread_mutex_lock(&one->mutex), 0);
-    EQUAL(one->returned, 0);
-    EQUAL(pthread_cond_signal(&one->condition), 0);
-    EQUAL(pthread_mutex_unlock(&one->mutex), 0);
+    struct waiters* const target = &all[i * (count / threads)];
+    EQUAL(pthread_mutex_lock(&target->mutex), 0);
+    EQUAL(target->returned, 0);
+    EQUAL(pthread_cond_signal(&target->condition), 0);
+    EQUAL(pthread_mutex_unlock(&target->mutex), 0);
   }
   join_all(waiting, threads);
 }

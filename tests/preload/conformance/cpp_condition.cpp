@@ -56,16 +56,17 @@ static void passes_items() {
 TEST(cpp_condition, "std::condition_variable hands items from producers to consumers") {
   passes_items<std::condition_variable, std::mutex>();
 }
-TEST(cpp_condition_any, "std::condition_variable_any does, with a std::mutex") {
+TEST(cpp_condition_any, "std::condition_variable_any hands items on, with a std::mutex") {
   passes_items<std::condition_variable_any, std::mutex>();
 }
-TEST(cpp_condition_any_recursive, "with a std::recursive_mutex") {
+TEST(cpp_condition_any_recursive, "std::condition_variable_any hands items on, with a std::recursive_mutex") {
   passes_items<std::condition_variable_any, std::recursive_mutex>();
 }
-TEST(cpp_condition_any_timed, "with a std::timed_mutex") {
+TEST(cpp_condition_any_timed, "std::condition_variable_any hands items on, with a std::timed_mutex") {
   passes_items<std::condition_variable_any, std::timed_mutex>();
 }
-TEST(cpp_condition_any_shared, "with a std::shared_mutex, which is a read-write lock") {
+TEST(cpp_condition_any_shared,
+     "std::condition_variable_any hands items on, with a std::shared_mutex, which is a read-write lock") {
   passes_items<std::condition_variable_any, std::shared_mutex>();
 }
 
@@ -75,7 +76,7 @@ static void gives_up() {
   Condition condition;
   std::unique_lock held(mutex);
   auto begin = Clock::now();
-  while (condition.wait_for(held, 10ms) != std::cv_status::timeout) begin = Clock::now();  // woken for no reason
+  while (condition.wait_for(held, 10ms) != std::cv_status::timeout) begin = Clock::now();  // a spurious wake-up
   CHECK(Clock::now() - begin >= 10ms);
   begin = Clock::now();
   CHECK(!condition.wait_until(held, begin + 10ms, [] { return false; }));
@@ -92,7 +93,9 @@ TEST(cpp_condition_gives_up,
      "std::condition_variable: wait_for and wait_until wait until their limit, by either clock") {
   gives_up<std::condition_variable>();
 }
-TEST(cpp_condition_any_gives_up, "the same of std::condition_variable_any") { gives_up<std::condition_variable_any>(); }
+TEST(cpp_condition_any_gives_up, "the same for std::condition_variable_any") {
+  gives_up<std::condition_variable_any>();
+}
 
 template <class Condition>
 static void wakes_all() {
@@ -116,10 +119,10 @@ static void wakes_all() {
   condition.notify_all();
 }
 
-TEST(cpp_condition_all, "std::condition_variable::notify_all wakes all, however they wait") {
+TEST(cpp_condition_all, "std::condition_variable::notify_all wakes all waiters, however they wait") {
   wakes_all<std::condition_variable>();
 }
-TEST(cpp_condition_any_all, "the same of std::condition_variable_any") { wakes_all<std::condition_variable_any>(); }
+TEST(cpp_condition_any_all, "the same for std::condition_variable_any") { wakes_all<std::condition_variable_any>(); }
 
 TEST(cpp_stop_token, "a stop request ends a wait on a std::condition_variable_any") {
   std::mutex mutex;
@@ -169,7 +172,7 @@ TEST(cpp_notify_at_thread_exit, "std::notify_all_at_thread_exit unlocks and noti
 }
 
 TEST(cpp_condition_freed,
-     "a std::condition_variable may be destroyed when all are notified, though some have not yet returned") {
+     "a std::condition_variable may be destroyed once all waiters are notified, even if some have not yet returned") {
   for (long i = 0; i != turns(40); ++i) {
     std::mutex mutex;
     bool open = false;
@@ -239,7 +242,7 @@ TEST(cpp_future, "promises, futures and std::async, whose results are protected 
   EQUAL(sum, 140);
 }
 
-TEST(cpp_semaphore, "std::counting_semaphore and std::binary_semaphore, of futexes, work beside mutexes") {
+TEST(cpp_semaphore, "std::counting_semaphore and std::binary_semaphore, which use futexes, work beside mutexes") {
   std::counting_semaphore<3> permits(2);
   std::binary_semaphore once(0);
   std::mutex mutex;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libstdc++ makes of mutexes. It calls neither init nor destroy for std::mutex.
+// The classes that libstdc++ builds from mutexes. It calls neither init nor destroy for std::mutex.
 #include "test.h"
 
 #include <atomic>
@@ -15,7 +15,7 @@
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// All workers do it, at the same time.
+// Runs `work` in all workers at the same time.
 static void let_all(const std::function<void(int)>& work, int workers = 4) {
   std::vector<std::jthread> threads;
   for (int i = 0; i != workers; ++i) threads.emplace_back(work, i);
@@ -70,12 +70,12 @@ static void tries() {
   CHECK(free_for_others(mutex));
 }
 
-TEST(cpp_try_mutex, "std::mutex::try_lock takes a free mutex, and not the mutex of another thread") {
+TEST(cpp_try_mutex, "std::mutex::try_lock takes a free mutex, but not a mutex that another thread holds") {
   tries<std::mutex>();
 }
-TEST(cpp_try_recursive_mutex, "the same of std::recursive_mutex") { tries<std::recursive_mutex>(); }
-TEST(cpp_try_timed_mutex, "the same of std::timed_mutex") { tries<std::timed_mutex>(); }
-TEST(cpp_try_recursive_timed_mutex, "the same of std::recursive_timed_mutex") { tries<std::recursive_timed_mutex>(); }
+TEST(cpp_try_recursive_mutex, "the same for std::recursive_mutex") { tries<std::recursive_mutex>(); }
+TEST(cpp_try_timed_mutex, "the same for std::timed_mutex") { tries<std::timed_mutex>(); }
+TEST(cpp_try_recursive_timed_mutex, "the same for std::recursive_timed_mutex") { tries<std::recursive_timed_mutex>(); }
 
 template <class Mutex>
 static void counts() {
@@ -88,10 +88,10 @@ static void counts() {
   CHECK(free_for_others(mutex));
 }
 
-TEST(cpp_recursive_counts, "std::recursive_mutex is free when it was unlocked as often as it was locked") {
+TEST(cpp_recursive_counts, "std::recursive_mutex is free once it has been unlocked as often as it was locked") {
   counts<std::recursive_mutex>();
 }
-TEST(cpp_recursive_timed_counts, "the same of std::recursive_timed_mutex") { counts<std::recursive_timed_mutex>(); }
+TEST(cpp_recursive_timed_counts, "the same for std::recursive_timed_mutex") { counts<std::recursive_timed_mutex>(); }
 
 template <class Mutex>
 static void gives_up() {
@@ -116,7 +116,9 @@ TEST(cpp_timed_gives_up,
      "std::timed_mutex: try_lock_for and try_lock_until wait until their limit, by either clock, and give up") {
   gives_up<std::timed_mutex>();
 }
-TEST(cpp_recursive_timed_gives_up, "the same of std::recursive_timed_mutex") { gives_up<std::recursive_timed_mutex>(); }
+TEST(cpp_recursive_timed_gives_up, "the same for std::recursive_timed_mutex") {
+  gives_up<std::recursive_timed_mutex>();
+}
 
 template <class Mutex>
 static void gets_it() {
@@ -136,9 +138,9 @@ static void gets_it() {
 TEST(cpp_timed_gets_it, "std::timed_mutex: try_lock_for and try_lock_until get a mutex that is unlocked in time") {
   gets_it<std::timed_mutex>();
 }
-TEST(cpp_recursive_timed_gets_it, "the same of std::recursive_timed_mutex") { gets_it<std::recursive_timed_mutex>(); }
+TEST(cpp_recursive_timed_gets_it, "the same for std::recursive_timed_mutex") { gets_it<std::recursive_timed_mutex>(); }
 
-TEST(cpp_lock_two, "std::lock takes two mutexes without a deadlock, in whichever order they are named") {
+TEST(cpp_lock_two, "std::lock takes two mutexes without a deadlock, in either order of its arguments") {
   std::mutex one, other;
   long count = 0;
   const long each = turns(200);
@@ -173,7 +175,7 @@ TEST(cpp_scoped_lock, "std::scoped_lock takes mutexes of several kinds without a
   EQUAL(count, 4 * each);
 }
 
-TEST(cpp_try_lock_two, "std::try_lock says which mutex was taken, and leaves none locked then") {
+TEST(cpp_try_lock_two, "std::try_lock returns the index of the mutex that was taken, and leaves no mutex locked") {
   std::mutex one, other;
   other.lock();
   std::jthread([&] {
@@ -222,7 +224,7 @@ TEST(cpp_constinit, "a static std::mutex can be locked while statics are initial
   CHECK(free_for_others(before_main));
 }
 
-TEST(cpp_native_handle, "the native handle of a std::mutex is a mutex of POSIX") {
+TEST(cpp_native_handle, "the native handle of a std::mutex is a POSIX mutex") {
   std::mutex mutex;
   EQUAL(pthread_mutex_lock(mutex.native_handle()), 0);
   CHECK(!free_for_others(mutex));
@@ -276,7 +278,7 @@ struct UnlocksAtEnd {
   std::unique_lock<std::recursive_mutex> held;
 };
 
-TEST(cpp_thread_local_guard, "a guard that is thread_local unlocks at the end of its thread") {
+TEST(cpp_thread_local_guard, "a thread_local guard unlocks at the end of its thread") {
   static std::recursive_mutex mutex;
   for (int i = 0; i != 10; ++i) {
     std::thread([] {

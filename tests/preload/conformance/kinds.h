@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A test for each kind of mutex. Its body uses `mutex`, which points to one of that kind, unlocked and as yet unused.
+// A test for each kind of mutex. Its body uses `mutex`, which points to an unlocked, unused mutex of that kind.
 #pragma once
 
 #include "test.h"
@@ -22,8 +22,8 @@ static inline void make_type(int type) {
   make(type, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED, PTHREAD_PROCESS_PRIVATE);
 }
 
-// The kinds whose relock is neither counted nor refused; all replaced kinds; and those as well that are left to
-// glibc.
+// PLAIN: the kinds that neither count nor refuse a relock. EACH: all replaced kinds. EVERY: these, and the kinds that
+// are left to glibc.
 #define FOR_PLAIN_KINDS(name, requirement)                                                                   \
   static void name(void);                                                                                    \
   TEST(name##_default, "default mutex: " requirement) { EQUAL(pthread_mutex_init(mutex, NULL), 0), name(); } \
@@ -50,7 +50,7 @@ static inline void make_type(int type) {
   }                                                                                                           \
   FOR_EACH_KIND(name, requirement)
 
-// --- calls of threads; each function returns the result of its call ---
+// --- what threads call; each function returns the result of its call ---
 
 static inline void* tries(void* unused) {
   (void)unused;

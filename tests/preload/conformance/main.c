@@ -8,8 +8,8 @@
 
 #include <dirent.h>
 
-enum { patience = 60, more_patience = 120 };  // seconds, after which SIGALRM ends a test
-enum { too_many = 10 };                       // if this many hang, no others start
+enum { time_limit = 60, longer_time_limit = 120 };  // seconds, after which SIGALRM ends a test
+enum { max_hangs = 10 };                            // if this many tests hang, no others start
 
 static struct test* tests;
 
@@ -18,7 +18,7 @@ void add_test(struct test* test) {
   tests = test;
 }
 
-// Sorts by name. Not in `add_test`, because every process that runs a single test would sort, too.
+// Sorts the tests by name. `add_test` does not, because every process that runs a single test would sort, too.
 static void sort(void) {
   struct test* sorted = NULL;
   for (struct test *test = tests, *next; test; test = next) {
@@ -32,7 +32,7 @@ static void sort(void) {
 }
 
 // The state and the processor time of each thread of a process: "1234: S 10 ms, R 2000 ms,".
-static void tell_threads(const char* process) {
+static void print_threads(const char* process) {
   char path[300];
   snprintf(path, sizeof path, "/proc/%s/task", process);
   DIR* const tasks = opendir(path);
@@ -55,13 +55,13 @@ static void tell_threads(const char* process) {
   if (tasks) closedir(tasks);
 }
 
-// A test did not end: prints what its processes do, which distinguishes a wait for ever from a lack of processor time.
-static void tell_hanging(int alarmed) {
-  alarm(5);  // a signal handler should not do all this; but then the test has failed in any case
+// A test did not end. Prints what its processes are doing, which distinguishes a hang from a lack of processor time.
+static void print_hanging(int alarmed) {
+  alarm(5);  // a signal handler should not do all this, but the test has failed in any case
   fprintf(stderr, "\n");
   DIR* const processes = opendir("/proc");
   for (const struct dirent* entry; processes && (entry = readdir(processes));)
-    if (atoi(entry->d_name) > 0 && getpgid(atoi(entry->d_name)) == getpgrp()) tell_threads(entry->d_name);
+    if (atoi(entry->d_name) > 0 && getpgid(atoi(entry->d_name)) == getpgrp()) print_threads(entry->d_name);
   fprintf(stderr, "\n");
   raise(alarmed);
 }
@@ -69,8 +69,8 @@ static void tell_hanging(int alarmed) {
 static int run_one(const char* name) {
   for (struct test* test = tests; test; test = test->next) {
     if (strcmp(test->name, name) != 0) continue;
-    sigaction(SIGALRM, &(struct sigaction){.sa_handler = tell_hanging, .sa_flags = SA_RESETHAND | SA_NODEFER}, NULL);
-    alarm(never_sleeps() ? more_patience : patience);
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = print_hanging, .sa_flags = SA_RESETHAND | SA_NODEFER}, NULL);
+    alarm(never_sleeps() ? longer_time_limit : time_limit);
     test->run();
     return 0;
   }
@@ -87,7 +87,7 @@ static void begin(struct run* run, const char* name) {
   run->output = memfd_create(name, MFD_CLOEXEC);
   run->process = fork();
   if (run->process != 0) return;
-  setpgid(0, 0);  // so that the processes that it leaves behind can be ended
+  setpgid(0, 0);  // so that run_all() can kill the processes that it leaves behind
   dup2(run->output, STDOUT_FILENO);
   dup2(run->output, STDERR_FILENO);
   execl("/proc/self/exe", "conformance", name, (char*)NULL);
@@ -96,10 +96,10 @@ static void begin(struct run* run, const char* name) {
 
 static bool hangs(const struct run* run) { return WIFSIGNALED(run->status) && WTERMSIG(run->status) == SIGALRM; }
 
-// Prints the line of a test, with the last line of its output. Returns whether it is in order.
+// Prints the line of a test, with the last line of its output. Returns whether the test passed or was skipped.
 static bool report(const struct run* run, const char* name) {
   if (run->output == 0) {
-    printf("FAILED %s: did not start, because %d others hang\n", name, too_many);
+    printf("FAILED %s: did not start, because %d others hang\n", name, max_hangs);
     return false;
   }
   char text[4096];
@@ -118,26 +118,26 @@ static bool report(const struct run* run, const char* name) {
 }
 
 static int run_all(void) {
-  const int at_a_time = never_sleeps() ? 2 : 4;  // most of them sleep most of the time
+  const int at_a_time = never_sleeps() ? 2 : 4;  // most tests sleep most of the time
   int count = 0, begun = 0, ended = 0, hung = 0;
   for (struct test* test = tests; test; test = test->next) ++count;
   struct run* const runs = calloc((size_t)count, sizeof *runs);
   for (struct test* next = tests;; ++ended) {
-    for (; next && begun - ended != at_a_time && hung < too_many; next = next->next) begin(&runs[begun++], next->name);
+    for (; next && begun - ended != at_a_time && hung < max_hangs; next = next->next) begin(&runs[begun++], next->name);
     if (begun == ended) break;
     siginfo_t info;
     if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) != 0) return 2;
-    kill(-info.si_pid, SIGKILL);  // while its number cannot be another's
+    kill(-info.si_pid, SIGKILL);  // before the wait: its number cannot belong to another process yet
     struct run* run = runs;
     while (run->process != info.si_pid) ++run;
     waitpid(run->process, &run->status, 0);
-    run->process = 0;  // the number may be given to another
+    run->process = 0;  // the number may be reused
     hung += hangs(run);
   }
-  bool well = true;
+  bool all_passed = true;
   const struct run* run = runs;
-  for (struct test* test = tests; test; test = test->next) well &= report(run++, test->name);
-  return well ? 0 : 1;
+  for (struct test* test = tests; test; test = test->next) all_passed &= report(run++, test->name);
+  return all_passed ? 0 : 1;
 }
 
 int main(int count, char** arguments) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes: their values, and mutexes that are initialised with them.
+// Attributes of mutexes: their values, and mutexes that are initialised with them.
 #include "kinds.h"
 
 static pthread_mutexattr_t attributes;
@@ -17,7 +17,7 @@ TEST(attributes_defaults, "new attributes have the default type, are private and
   EQUAL(value, PTHREAD_MUTEX_STALLED);
 }
 
-TEST(attributes_type, "a type that was set is read back, and an unknown one is EINVAL and changes nothing") {
+TEST(attributes_type, "a type that was set is read back; an unknown type returns EINVAL and changes nothing") {
   const int types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK,
                        PTHREAD_MUTEX_ADAPTIVE_NP};
   EQUAL(pthread_mutexattr_init(&attributes), 0);
@@ -31,7 +31,7 @@ TEST(attributes_type, "a type that was set is read back, and an unknown one is E
   }
 }
 
-TEST(attributes_invalid, "values that there are not are EINVAL") {
+TEST(attributes_invalid, "unknown values return EINVAL") {
   EQUAL(pthread_mutexattr_init(&attributes), 0);
   EQUAL(pthread_mutexattr_setpshared(&attributes, 77), EINVAL);
   EQUAL(pthread_mutexattr_setprotocol(&attributes, 77), EINVAL);
@@ -39,7 +39,8 @@ TEST(attributes_invalid, "values that there are not are EINVAL") {
   EQUAL(pthread_mutexattr_setprioceiling(&attributes, 1000), EINVAL);
 }
 
-TEST(attributes_set, "the attributes return the values that were set: shared, robust, the protocol, the ceiling") {
+TEST(attributes_set,
+     "an attributes object returns the values that were set: shared, robust, the protocol, the ceiling") {
   int value = -1;
   EQUAL(pthread_mutexattr_init(&attributes), 0);
   EQUAL(pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED), 0);
@@ -57,7 +58,7 @@ TEST(attributes_set, "the attributes return the values that were set: shared, ro
 }
 
 TEST(attributes_later_changes,
-     "changes of the attributes, and their end, do not affect a mutex that was made with them") {
+     "changing or destroying an attributes object does not affect a mutex that was initialised with it") {
   EQUAL(pthread_mutexattr_init(&attributes), 0);
   EQUAL(pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE), 0);
   EQUAL(pthread_mutex_init(mutex, &attributes), 0);
@@ -68,7 +69,7 @@ TEST(attributes_later_changes,
   EQUAL(pthread_mutex_lock(mutex), 0);
 }
 
-TEST(attributes_many_mutexes, "attributes make any number of mutexes") {
+TEST(attributes_many_mutexes, "one attributes object can initialise any number of mutexes") {
   static pthread_mutex_t many[50];
   EQUAL(pthread_mutexattr_init(&attributes), 0);
   EQUAL(pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK), 0);
@@ -77,7 +78,7 @@ TEST(attributes_many_mutexes, "attributes make any number of mutexes") {
   for (int i = 0; i != 50; ++i) EQUAL(pthread_mutex_lock(&many[i]), EDEADLK);
 }
 
-FOR_EACH_KIND(attributes_no_ceiling, "a mutex without a ceiling has none to get or set: EINVAL") {
+FOR_EACH_KIND(attributes_no_ceiling, "getting or setting the ceiling of a mutex without a ceiling returns EINVAL") {
   int ceiling;
   EQUAL(pthread_mutex_getprioceiling(mutex, &ceiling), EINVAL);
   EQUAL(pthread_mutex_setprioceiling(mutex, 1, &ceiling), EINVAL);
@@ -86,7 +87,7 @@ FOR_EACH_KIND(attributes_no_ceiling, "a mutex without a ceiling has none to get 
 }
 
 FOR_EACH_KIND(attributes_not_robust,
-              "pthread_mutex_consistent says EINVAL of a mutex that is not robust, and changes nothing") {
+              "pthread_mutex_consistent returns EINVAL for a mutex that is not robust, and changes nothing") {
   EQUAL(pthread_mutex_consistent(mutex), EINVAL);
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(pthread_mutex_consistent(mutex), EINVAL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mutex has one owner at a time, and the next owner sees what the last one did.
+// A mutex has one owner at a time, and the next owner sees what the previous owner did.
 #include "kinds.h"
 
 #include <stdatomic.h>
@@ -8,7 +8,7 @@ static long count;
 
 static void increment_and_unlock(long turn) {
   const long before = count;
-  if (turn % 16 == 0) sched_yield();  // so that others come in between if they can
+  if (turn % 16 == 0) sched_yield();  // so that other threads enter here if they can
   count = before + 1;
   EQUAL(pthread_mutex_unlock(mutex), 0);
 }
@@ -21,7 +21,7 @@ static void* increments(void* times) {
   return NULL;
 }
 
-FOR_EVERY_MUTEX(mutex_excludes, "one of 8 threads at a time owns the mutex") {
+FOR_EVERY_MUTEX(mutex_excludes, "only one of 8 threads owns the mutex at a time") {
   pthread_t threads[8];
   const long each = turns(200);
   for (int i = 0; i != 8; ++i) threads[i] = start(increments, (void*)each);
@@ -29,7 +29,7 @@ FOR_EVERY_MUTEX(mutex_excludes, "one of 8 threads at a time owns the mutex") {
   EQUAL(count, 8 * each);
 }
 
-// Two threads lock, and two enter in another way.
+// Two threads lock, and two threads acquire the mutex in another way.
 static void expect_all_counted(void* (*otherwise)(void*), long each) {
   pthread_t threads[4];
   for (int i = 0; i != 4; ++i) threads[i] = start(i % 2 ? otherwise : increments, (void*)each);
@@ -49,7 +49,8 @@ static void* increments_by_trying(void* times) {
   return NULL;
 }
 
-FOR_EACH_KIND(mutex_try_excludes, "one thread at a time owns the mutex, even if some try and others lock") {
+FOR_EACH_KIND(mutex_try_excludes,
+              "only one thread owns the mutex at a time, even if some threads try and others lock") {
   expect_all_counted(increments_by_trying, turns(200));
 }
 
@@ -68,7 +69,8 @@ static void* increments_with_deadlines(void* times) {
   return NULL;
 }
 
-FOR_EACH_KIND(mutex_timed_excludes, "one thread at a time owns the mutex, even if some give up and return") {
+FOR_EACH_KIND(mutex_timed_excludes,
+              "only one thread owns the mutex at a time, even if some threads give up and return") {
   expect_all_counted(increments_with_deadlines, turns(100));
 }
 
@@ -84,7 +86,7 @@ static void* rewrites(void* times) {
   return NULL;
 }
 
-FOR_EACH_KIND(mutex_synchronises, "an owner sees all that owners before it have written") {
+FOR_EACH_KIND(mutex_synchronises, "an owner sees everything that earlier owners have written") {
   pthread_t threads[3];
   const long each = turns(300);
   for (int i = 0; i != 3; ++i) threads[i] = start(rewrites, (void*)each);
@@ -93,7 +95,7 @@ FOR_EACH_KIND(mutex_synchronises, "an owner sees all that owners before it have 
 }
 
 FOR_EVERY_MUTEX(mutex_lock_blocks,
-                "pthread_mutex_lock blocks while another thread owns the mutex, and locks it after the unlock") {
+                "pthread_mutex_lock blocks while another thread owns the mutex, and succeeds after the unlock") {
   int passed = 0;
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t thread = start(passes, &passed);
@@ -105,7 +107,7 @@ FOR_EVERY_MUTEX(mutex_lock_blocks,
   EQUAL(passed, 1);
 }
 
-FOR_EACH_KIND(mutex_many_waiters, "all waiters get the mutex in the end") {
+FOR_EACH_KIND(mutex_many_waiters, "all waiters get the mutex eventually") {
   int passed = 0;
   pthread_t threads[24];
   EQUAL(pthread_mutex_lock(mutex), 0);
@@ -127,7 +129,8 @@ FOR_EVERY_MUTEX(mutex_try,
   EQUAL(result_of(tries, NULL), 0);
 }
 
-FOR_EACH_KIND(mutex_try_behind_waiters, "pthread_mutex_trylock says EBUSY while others wait, and harms none of them") {
+FOR_EACH_KIND(mutex_try_behind_waiters,
+              "pthread_mutex_trylock returns EBUSY while other threads wait, and does not disturb them") {
   pthread_t threads[3];
   EQUAL(pthread_mutex_lock(mutex), 0);
   for (int i = 0; i != 3; ++i) threads[i] = start(passes, NULL);
@@ -138,7 +141,7 @@ FOR_EACH_KIND(mutex_try_behind_waiters, "pthread_mutex_trylock says EBUSY while 
   EQUAL(pthread_mutex_trylock(mutex), 0);
 }
 
-// Moves it, as yet unused, to a page of its own.
+// Moves an unused mutex to a page of its own.
 static void to_own_page(const pthread_mutex_t* from) {
   mutex = (pthread_mutex_t*)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK((void*)mutex != MAP_FAILED);
@@ -156,7 +159,7 @@ static void* passes_and_unmaps(void* announced) {
 
 FOR_EACH_KIND(
     mutex_freed_by_the_next_owner,
-    "its memory may be unmapped when the next owner has unlocked it: the unlock before does not touch it any more") {
+    "the next owner may unlock the mutex and unmap its memory: the previous unlock does not touch it any more") {
   for (long i = 0; i != turns(40); ++i) {
     to_own_page(&first_mutex);
     EQUAL(pthread_mutex_lock(mutex), 0);
@@ -187,7 +190,7 @@ FOR_EACH_KIND(
   }
 }
 
-FOR_EACH_KIND(mutex_keeps_to_itself, "no operation writes beside the mutex") {
+FOR_EACH_KIND(mutex_keeps_to_itself, "no operation writes outside the mutex") {
   struct {
     unsigned long before;
     pthread_mutex_t one;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals, cancellation and the end of threads that wait for a mutex or own it.
+// Signals to threads that wait for a mutex or own it, and the cancellation and end of such threads.
 #include "kinds.h"
 
 #include <stdatomic.h>
@@ -23,7 +23,7 @@ static void interrupt(pthread_t thread) {
 }
 
 FOR_EVERY_MUTEX(mutex_lock_interrupted,
-                "a signal handler that runs does not end pthread_mutex_lock: it waits on, and never says EINTR") {
+                "a signal handler does not end pthread_mutex_lock, which continues to wait and never returns EINTR") {
   handle_signals(0);
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t thread = start(passes, NULL);
@@ -34,8 +34,7 @@ FOR_EVERY_MUTEX(mutex_lock_interrupted,
   EQUAL((long)join(thread), 0);
 }
 
-FOR_EACH_KIND(mutex_timed_interrupted,
-              "a signal handler that runs does not end a timed lock: it waits until its deadline") {
+FOR_EACH_KIND(mutex_timed_interrupted, "a signal handler does not end a timed lock, which waits until its deadline") {
   handle_signals(SA_RESTART);
   EQUAL(pthread_mutex_lock(mutex), 0);
   struct timespec soon = deadline(CLOCK_REALTIME, 30);
@@ -47,7 +46,7 @@ FOR_EACH_KIND(mutex_timed_interrupted,
 }
 
 FOR_EACH_KIND(mutex_timed_interrupted_in_time,
-              "a timed lock that signals interrupted gets the mutex when it is unlocked") {
+              "a timed lock that signals have interrupted gets the mutex when the owner unlocks it") {
   handle_signals(0);
   EQUAL(pthread_mutex_lock(mutex), 0);
   struct timespec later = deadline(CLOCK_REALTIME, 60000);
@@ -66,7 +65,7 @@ static void post(int number) {
 }
 
 FOR_EACH_KIND(mutex_handler_posts,
-              "a handler in a thread that waits for a mutex may post a semaphore, and the owner waits for that") {
+              "a handler in a thread that waits for a mutex may post a semaphore for which the owner waits") {
   struct sigaction action = {.sa_handler = post};
   EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
   EQUAL(sem_init(&asked, 0, 0), 0);
@@ -96,7 +95,7 @@ static void* locks_cancelled(void* unused) {
   return NULL;
 }
 
-FOR_EVERY_MUTEX(mutex_no_cancellation_point, "none of its functions is a cancellation point") {
+FOR_EVERY_MUTEX(mutex_no_cancellation_point, "no function of mutexes is a cancellation point") {
   CHECK(join(start(locks_cancelled, NULL)) == PTHREAD_CANCELED);
   EQUAL(handled, 1);
 }
@@ -122,12 +121,12 @@ static void cancel_while_it_waits(struct timespec* at) {
 }
 
 FOR_EVERY_MUTEX(mutex_cancelled_while_waiting,
-                "a thread that is cancelled while it waits for it gets it all the same") {
+                "a thread that is cancelled while it waits for the mutex gets the mutex nevertheless") {
   cancel_while_it_waits(NULL);
 }
 
 FOR_EACH_KIND(mutex_cancelled_in_timed_lock,
-              "a thread that is cancelled during a timed lock gets the mutex all the same") {
+              "a thread that is cancelled during a timed lock gets the mutex nevertheless") {
   struct timespec later = deadline(CLOCK_REALTIME, 60000);
   cancel_while_it_waits(&later);
 }
@@ -149,14 +148,15 @@ static void cancel_anywhere(struct timespec* at) {
   EQUAL(pthread_mutex_trylock(mutex), 0);
 }
 
-FOR_EACH_KIND(mutex_cancelled_anywhere,
-              "a waiter with PTHREAD_CANCEL_ASYNCHRONOUS vanishes when it is cancelled, and no other thread notices") {
+FOR_EACH_KIND(
+    mutex_cancelled_anywhere,
+    "a waiter with PTHREAD_CANCEL_ASYNCHRONOUS ends when it is cancelled, and other waiters are not affected") {
   cancel_anywhere(NULL);
 }
 
 FOR_EACH_KIND(
     mutex_cancelled_anywhere_timed,
-    "a timed waiter with PTHREAD_CANCEL_ASYNCHRONOUS vanishes when it is cancelled, and no other thread notices") {
+    "a timed waiter with PTHREAD_CANCEL_ASYNCHRONOUS ends when it is cancelled, and other waiters are not affected") {
   struct timespec later = deadline(CLOCK_REALTIME, 60000);
   cancel_anywhere(&later);
 }
@@ -193,7 +193,8 @@ static void* locks_and_exits(void* unused) {
   pthread_exit(unused);
 }
 
-FOR_EACH_KIND(mutex_outlives_its_owner, "it stays locked when its owner ends: others find it busy, and wait") {
+FOR_EACH_KIND(mutex_outlives_its_owner,
+              "the mutex stays locked when its owner ends: other threads find it busy, or wait") {
   join(start(locks_and_exits, NULL));
   EQUAL(pthread_mutex_trylock(mutex), EBUSY);
   struct timespec soon = deadline(CLOCK_REALTIME, 10);
@@ -203,11 +204,12 @@ FOR_EACH_KIND(mutex_outlives_its_owner, "it stays locked when its owner ends: ot
   CHECK(!has_ended(thread));
 }
 
-FOR_EACH_KIND(mutex_many_ended_owners, "mutexes of ended threads do not harm the mutexes that others use") {
+FOR_EACH_KIND(mutex_many_ended_owners,
+              "mutexes that ended threads have left locked do not affect the mutexes that other threads use") {
   static pthread_mutex_t left[50];
   pthread_mutex_t* const used = mutex;
   for (int i = 0; i != 50; ++i) {
-    left[i] = *used;  // as yet unused
+    left[i] = *used;  // a copy of an unused mutex
     mutex = &left[i];
     join(start(locks_and_exits, NULL));
   }
@@ -228,7 +230,8 @@ static void* leaves_errno(void* at) {
   return (void*)(long)errno;
 }
 
-FOR_EACH_KIND(mutex_leaves_errno, "its functions return errors, and leave errno alone, if they sleep too") {
+FOR_EACH_KIND(mutex_leaves_errno,
+              "the functions of mutexes return errors, and do not change errno, even if they sleep") {
   handle_signals(0);
   struct timespec soon = deadline(CLOCK_REALTIME, 5);
   EQUAL(pthread_mutex_lock(mutex), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a mutex comes to be, and how it ends.
+// Initialisation and destruction of mutexes.
 #include "kinds.h"
 
 static pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER;
@@ -72,8 +72,9 @@ static void* destroys(void* unused) {
   return (void*)(long)pthread_mutex_destroy(mutex);
 }
 
-FOR_EACH_KIND(mutex_destroyed_by_another,
-              "to destroy a mutex that another thread has is EBUSY; when it is unlocked any thread may") {
+FOR_EACH_KIND(
+    mutex_destroyed_by_another,
+    "destroying a mutex that another thread holds returns EBUSY; once it is unlocked, any thread may destroy it") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(result_of(destroys, NULL), EBUSY);
   EQUAL(pthread_mutex_unlock(mutex), 0);
@@ -92,7 +93,7 @@ static void* waits_on_condition(void* unused) {
 }
 
 FOR_EACH_KIND(mutex_destroyed_under_condition,
-              "to destroy a mutex with which a thread waits on a condition is EBUSY, and changes nothing") {
+              "destroying a mutex with which a thread waits on a condition returns EBUSY, and changes nothing") {
   const pthread_t thread = start(waits_on_condition, NULL);
   until_blocked(1);
   EQUAL(pthread_mutex_destroy(mutex), EBUSY);
@@ -105,7 +106,7 @@ FOR_EACH_KIND(mutex_destroyed_under_condition,
 }
 
 FOR_EACH_KIND(mutex_destroyed_after_contention,
-              "an unlocked mutex can be destroyed, when others waited for it and some gave up") {
+              "an unlocked mutex can be destroyed after threads have waited for it and some have given up") {
   struct timespec past = {1, 0};
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t thread = start(passes, NULL);
@@ -116,8 +117,9 @@ FOR_EACH_KIND(mutex_destroyed_after_contention,
   EQUAL(pthread_mutex_destroy(mutex), 0);
 }
 
-FOR_EACH_KIND(mutex_destroyed_at_once,
-              "the next owner may unlock and destroy it at once, while the owner before is still inside unlock") {
+FOR_EACH_KIND(
+    mutex_destroyed_at_once,
+    "the next owner may unlock and destroy the mutex at once, while the previous owner is still inside unlock") {
   const pthread_mutex_t unused = *mutex;
   for (long i = 0; i != turns(40); ++i) {
     *mutex = unused;
@@ -149,7 +151,7 @@ FOR_EVERY_MUTEX(mutex_initialised_again, "a destroyed mutex can be initialised a
   }
 }
 
-FOR_EACH_KIND(mutex_used_after_its_end, "a destroyed mutex is invalid: its functions say EINVAL") {
+FOR_EACH_KIND(mutex_used_after_its_end, "a destroyed mutex is invalid: the functions return EINVAL") {
   const struct timespec past = {1, 0};
   EQUAL(pthread_mutex_destroy(mutex), 0);
   EQUAL(pthread_mutex_lock(mutex), EINVAL);
@@ -170,7 +172,7 @@ TEST(mutex_init_overwrites, "pthread_mutex_init makes a mutex of memory with any
   }
 }
 
-TEST(mutex_zeroed, "zeroed memory is an unlocked mutex, as PTHREAD_MUTEX_INITIALIZER makes it: calloc, mmap, statics") {
+TEST(mutex_zeroed, "zeroed memory is an unlocked mutex, like PTHREAD_MUTEX_INITIALIZER: calloc, mmap, statics") {
   static pthread_mutex_t in_bss;
   pthread_mutex_t* const places[] = {&in_bss, calloc(1, sizeof *mutex),
                                      mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)};
@@ -184,7 +186,7 @@ TEST(mutex_zeroed, "zeroed memory is an unlocked mutex, as PTHREAD_MUTEX_INITIAL
   }
 }
 
-TEST(mutex_never_destroyed, "memory of a mutex that was not destroyed can be used for another") {
+TEST(mutex_never_destroyed, "the memory of a mutex that was not destroyed can be used for another mutex") {
   for (int i = 0; i != 100; ++i) {
     memset(mutex, 0, sizeof *mutex);
     EQUAL(pthread_mutex_lock(mutex), 0);
@@ -193,7 +195,7 @@ TEST(mutex_never_destroyed, "memory of a mutex that was not destroyed can be use
   }
 }
 
-TEST(mutex_neighbours, "mutexes that lie side by side have nothing to do with each other") {
+TEST(mutex_neighbours, "adjacent mutexes do not affect each other") {
   static pthread_mutex_t many[100];
   for (int i = 0; i != 100; i += 2) EQUAL(pthread_mutex_lock(&many[i]), 0);
   for (int i = 0; i != 100; ++i) EQUAL(pthread_mutex_trylock(&many[i]), i % 2 ? 0 : EBUSY);
@@ -201,10 +203,10 @@ TEST(mutex_neighbours, "mutexes that lie side by side have nothing to do with ea
   for (int i = 0; i != 100; ++i) EQUAL(pthread_mutex_destroy(&many[i]), 0);
 }
 
-FOR_EACH_KIND(mutex_many_at_once, "a thread may have thousands, and unlock them in any order") {
+FOR_EACH_KIND(mutex_many_at_once, "a thread may hold thousands of mutexes, and unlock them in any order") {
   enum { many = 5003 };
   static pthread_mutex_t all[many];
-  for (int i = 0; i != many; ++i) all[i] = *mutex;  // as yet unused
+  for (int i = 0; i != many; ++i) all[i] = *mutex;  // a copy of an unused mutex
   for (int round = 1; round != 4; ++round) {
     for (int i = 0; i != many; ++i) EQUAL(pthread_mutex_lock(&all[i]), 0);
     EQUAL(pthread_mutex_destroy(&all[many - 1]), EBUSY);

@@ -15,7 +15,7 @@ TEST(inherit_recursive, "a mutex with PTHREAD_PRIO_INHERIT can be recursive") {
   EQUAL(result_of(tries, NULL), 0);
 }
 
-TEST(inherit_errorcheck, "a mutex with PTHREAD_PRIO_INHERIT can be an errorcheck one") {
+TEST(inherit_errorcheck, "a mutex with PTHREAD_PRIO_INHERIT can be an errorcheck mutex") {
   make_inherit(PTHREAD_MUTEX_ERRORCHECK);
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(pthread_mutex_lock(mutex), EDEADLK);
@@ -47,12 +47,12 @@ static void use_beside_replaced(void) {
   EQUAL(count, 4 * each);
 }
 
-TEST(inherit_beside_others, "a mutex with PTHREAD_PRIO_INHERIT and one without can be locked together") {
+TEST(inherit_beside_others, "a mutex with PTHREAD_PRIO_INHERIT and a mutex without it can be locked together") {
   make_inherit(PTHREAD_MUTEX_NORMAL);
   use_beside_replaced();
 }
 
-TEST(robust_beside_others, "a robust mutex and one that is not can be locked together") {
+TEST(robust_beside_others, "a robust mutex and a mutex that is not robust can be locked together") {
   make(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST, PTHREAD_PROCESS_PRIVATE);
   use_beside_replaced();
 }
@@ -113,7 +113,7 @@ TEST(protect_ceiling, "a mutex with PTHREAD_PRIO_PROTECT has the ceiling that it
   EQUAL(ceiling, 7);
 }
 
-TEST(protect_locks, "a mutex with PTHREAD_PRIO_PROTECT is locked, tried and unlocked as any other") {
+TEST(protect_locks, "a mutex with PTHREAD_PRIO_PROTECT can be locked, tried and unlocked like any other mutex") {
   get_priority(1);
   make_protect(3);
   EQUAL(pthread_mutex_lock(mutex), 0);
@@ -125,7 +125,7 @@ TEST(protect_locks, "a mutex with PTHREAD_PRIO_PROTECT is locked, tried and unlo
   EQUAL(pthread_mutex_destroy(mutex), 0);
 }
 
-TEST(protect_raises, "the owner of a mutex with PTHREAD_PRIO_PROTECT has at least the priority of the ceiling") {
+TEST(protect_raises, "the owner of a mutex with PTHREAD_PRIO_PROTECT has at least the ceiling's priority") {
   struct sched_param parameters;
   get_priority(1);
   make_protect(3);
@@ -144,7 +144,7 @@ TEST(protect_too_high, "a thread whose priority is above the ceiling gets EINVAL
   EQUAL(pthread_mutex_trylock(mutex), EINVAL);
 }
 
-TEST(protect_new_ceiling, "pthread_mutex_setprioceiling sets another ceiling, and returns the old one") {
+TEST(protect_new_ceiling, "pthread_mutex_setprioceiling sets another ceiling, and returns the old ceiling") {
   int before = -1;
   get_priority(1);
   make_protect(3);

@@ -5,7 +5,7 @@
 static void make_robust(int type) { make(type, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST, PTHREAD_PROCESS_PRIVATE); }
 
 TEST(robust_owner_dead,
-     "a thread that locks a robust mutex whose owner has ended owns it, gets EOWNERDEAD, and can make it consistent") {
+     "a thread that locks a robust mutex whose owner has ended gets it with EOWNERDEAD, and can make it consistent") {
   make_robust(PTHREAD_MUTEX_NORMAL);
   join(start(locks_and_ends, NULL));
   EQUAL(pthread_mutex_lock(mutex), EOWNERDEAD);
@@ -18,7 +18,7 @@ TEST(robust_owner_dead,
   EQUAL(pthread_mutex_destroy(mutex), 0);
 }
 
-TEST(robust_owner_dead_try, "so does pthread_mutex_trylock") {
+TEST(robust_owner_dead_try, "pthread_mutex_trylock returns EOWNERDEAD if the owner has ended") {
   make_robust(PTHREAD_MUTEX_NORMAL);
   join(start(locks_and_ends, NULL));
   EQUAL(pthread_mutex_trylock(mutex), EOWNERDEAD);
@@ -27,7 +27,8 @@ TEST(robust_owner_dead_try, "so does pthread_mutex_trylock") {
   EQUAL(pthread_mutex_trylock(mutex), 0);
 }
 
-TEST(robust_owner_dead_timed, "so do pthread_mutex_timedlock and pthread_mutex_clocklock") {
+TEST(robust_owner_dead_timed,
+     "pthread_mutex_timedlock and pthread_mutex_clocklock return EOWNERDEAD if the owner has ended") {
   const struct timespec later = deadline(CLOCK_REALTIME, 60000);
   make_robust(PTHREAD_MUTEX_NORMAL);
   join(start(locks_and_ends, NULL));
@@ -67,7 +68,7 @@ TEST(robust_owner_dies_while_others_wait,
 }
 
 TEST(robust_not_recoverable,
-     "a robust mutex that is unlocked inconsistent returns ENOTRECOVERABLE until it is initialised again") {
+     "a robust mutex that is unlocked while inconsistent returns ENOTRECOVERABLE until it is initialised again") {
   make_robust(PTHREAD_MUTEX_NORMAL);
   join(start(locks_and_ends, NULL));
   EQUAL(pthread_mutex_lock(mutex), EOWNERDEAD);
@@ -80,7 +81,8 @@ TEST(robust_not_recoverable,
   EQUAL(pthread_mutex_lock(mutex), 0);
 }
 
-TEST(robust_consistent_too_early, "pthread_mutex_consistent says EINVAL of a robust mutex whose owner has not ended") {
+TEST(robust_consistent_too_early,
+     "pthread_mutex_consistent returns EINVAL for a robust mutex whose owner has not ended") {
   make_robust(PTHREAD_MUTEX_NORMAL);
   EQUAL(pthread_mutex_consistent(mutex), EINVAL);
   EQUAL(pthread_mutex_lock(mutex), 0);
@@ -97,7 +99,7 @@ TEST(robust_recursive, "a robust mutex can be recursive") {
   EQUAL(pthread_mutex_unlock(mutex), EPERM);
 }
 
-TEST(robust_errorcheck, "a robust mutex can be an errorcheck one") {
+TEST(robust_errorcheck, "a robust mutex can be an errorcheck mutex") {
   make_robust(PTHREAD_MUTEX_ERRORCHECK);
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(pthread_mutex_lock(mutex), EDEADLK);
@@ -114,7 +116,7 @@ static void* ends_with_both(void* unused) {
 }
 
 TEST(robust_beside_stalled,
-     "a thread that ends with both leaves the robust mutex to others, and the other one locked") {
+     "when a thread ends with a robust and a stalled mutex, only the robust mutex can be locked again") {
   make_robust(PTHREAD_MUTEX_NORMAL);
   join(start(ends_with_both, NULL));
   EQUAL(pthread_mutex_lock(mutex), EOWNERDEAD);

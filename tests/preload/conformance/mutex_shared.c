@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Process-shared mutexes, which are left to glibc: other processes may have other locks.
+// Process-shared mutexes, which are left to glibc: other processes may use other locks.
 #include "kinds.h"
 
 static struct shared {
@@ -24,7 +24,7 @@ static void increment(void) {
   }
 }
 
-TEST(shared_excludes, "one thread of several processes at a time has a process-shared mutex") {
+TEST(shared_excludes, "only one thread of several processes holds a process-shared mutex at a time") {
   pid_t children[3];
   make_shared(PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED);
   for (int i = 0; i != 3; ++i) children[i] = in_child(increment);
@@ -40,7 +40,7 @@ static void find_it_busy(void) {
   CHECK(has_passed(CLOCK_REALTIME, soon));
 }
 
-TEST(shared_busy, "a process-shared mutex that one process has is busy for another") {
+TEST(shared_busy, "a process-shared mutex that one process holds is busy for another") {
   make_shared(PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED);
   EQUAL(pthread_mutex_lock(mutex), 0);
   ends_well(in_child(find_it_busy));
@@ -67,7 +67,7 @@ TEST(shared_blocks, "a process that waits for a process-shared mutex continues w
 
 static void unlock_in_vain(void) { EQUAL(pthread_mutex_unlock(mutex), EPERM); }
 
-TEST(shared_errorcheck, "a process-shared errorcheck mutex that one process has cannot be unlocked by another") {
+TEST(shared_errorcheck, "a process cannot unlock a process-shared errorcheck mutex that another process holds") {
   make_shared(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_STALLED);
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(pthread_mutex_lock(mutex), EDEADLK);
@@ -78,7 +78,7 @@ TEST(shared_errorcheck, "a process-shared errorcheck mutex that one process has 
 static void lock_and_end(void) { EQUAL(pthread_mutex_lock(mutex), 0); }
 
 TEST(shared_robust,
-     "a process that ends with a robust process-shared mutex leaves it to the next one, with EOWNERDEAD") {
+     "when a process ends while it holds a robust process-shared mutex, the next process gets EOWNERDEAD") {
   make_shared(PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST);
   ends_well(in_child(lock_and_end));
   EQUAL(pthread_mutex_lock(mutex), EOWNERDEAD);
@@ -123,7 +123,8 @@ static void increment_by_threads(void) {
   join(other);
 }
 
-TEST(shared_beside_private, "threads of several processes share one mutex, under one of their own process") {
+TEST(shared_beside_private,
+     "threads of several processes share one mutex, while they hold a private mutex of their own process") {
   make_shared(PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED);
   const pid_t child = in_child(increment_by_threads);
   increment_by_threads();

@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-FOR_EVERY_MUTEX(mutex_timed_free, "a timed lock takes a free mutex, though the deadline has passed") {
+FOR_EVERY_MUTEX(mutex_timed_free, "a timed lock takes a free mutex even if the deadline has passed") {
   const struct timespec past = deadline(CLOCK_REALTIME, -1000), ago = {0, 0};
   EQUAL(pthread_mutex_timedlock(mutex, &past), 0);
   EQUAL(pthread_mutex_unlock(mutex), 0);
@@ -15,7 +15,7 @@ FOR_EVERY_MUTEX(mutex_timed_free, "a timed lock takes a free mutex, though the d
 }
 
 FOR_EACH_KIND(mutex_clocked_free,
-              "pthread_mutex_clocklock with CLOCK_MONOTONIC takes a free mutex, though the deadline has passed") {
+              "pthread_mutex_clocklock with CLOCK_MONOTONIC takes a free mutex even if the deadline has passed") {
   const struct timespec past = deadline(CLOCK_MONOTONIC, -1000);
   EQUAL(pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &past), 0);
   EQUAL(result_of(tries, NULL), EBUSY);
@@ -23,7 +23,7 @@ FOR_EACH_KIND(mutex_clocked_free,
 }
 
 FOR_EVERY_MUTEX(mutex_timed_past,
-                "a timed lock whose deadline has passed says ETIMEDOUT if another thread has the mutex") {
+                "a timed lock whose deadline has passed returns ETIMEDOUT if another thread holds the mutex") {
   struct timespec past = deadline(CLOCK_REALTIME, -1), long_ago = {1, 0};
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(result_of(locks_until, &past), ETIMEDOUT);
@@ -31,7 +31,7 @@ FOR_EVERY_MUTEX(mutex_timed_past,
 }
 
 FOR_EACH_KIND(mutex_timed_before_the_epoch,
-              "a timed lock with a negative tv_sec says ETIMEDOUT if another thread has the mutex") {
+              "a timed lock with a negative tv_sec returns ETIMEDOUT if another thread holds the mutex") {
   struct timespec before = {-1, 0}, long_before = {LONG_MIN, 999999999};
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(result_of(locks_until, &before), ETIMEDOUT);
@@ -39,7 +39,7 @@ FOR_EACH_KIND(mutex_timed_before_the_epoch,
 }
 
 FOR_EVERY_MUTEX(mutex_timed_waits,
-                "pthread_mutex_timedlock says ETIMEDOUT at the deadline by CLOCK_REALTIME, and not before") {
+                "pthread_mutex_timedlock returns ETIMEDOUT at the deadline on CLOCK_REALTIME, and not before") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   struct timespec soon = deadline(CLOCK_REALTIME, 15);
   EQUAL(result_of(locks_until, &soon), ETIMEDOUT);
@@ -64,7 +64,7 @@ static void* waits_by_clock(void* how) {
 }
 
 FOR_EACH_KIND(mutex_clocked_waits_realtime,
-              "pthread_mutex_clocklock says ETIMEDOUT at the deadline by CLOCK_REALTIME, and not before") {
+              "pthread_mutex_clocklock returns ETIMEDOUT at the deadline on CLOCK_REALTIME, and not before") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   struct clocked soon = {CLOCK_REALTIME, deadline(CLOCK_REALTIME, 15)};
   EQUAL(result_of(clocklocks, &soon), ETIMEDOUT);
@@ -72,7 +72,7 @@ FOR_EACH_KIND(mutex_clocked_waits_realtime,
 }
 
 FOR_EACH_KIND(mutex_clocked_waits_monotonic,
-              "pthread_mutex_clocklock says ETIMEDOUT at the deadline by CLOCK_MONOTONIC, and not before") {
+              "pthread_mutex_clocklock returns ETIMEDOUT at the deadline on CLOCK_MONOTONIC, and not before") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   struct clocked soon = {CLOCK_MONOTONIC, deadline(CLOCK_MONOTONIC, 15)}, past = {CLOCK_MONOTONIC, {0, 1}},
                  before = {CLOCK_MONOTONIC, {-1, 1}};
@@ -93,8 +93,7 @@ FOR_EACH_KIND(mutex_timed_in_time, "timed locks return with the mutex if it is u
   EQUAL((long)join(other), 0);
 }
 
-FOR_EACH_KIND(mutex_timed_almost_for_ever,
-              "a timed lock waits, though its deadline in nanoseconds is more than a number can hold") {
+FOR_EACH_KIND(mutex_timed_almost_for_ever, "a timed lock waits even if its deadline in nanoseconds overflows 64 bits") {
   struct clocked far[] = {{CLOCK_MONOTONIC, {LONG_MAX, 999999999}},
                           {CLOCK_REALTIME, {LONG_MAX, 999999999}},
                           // Times 10^9: just over 2^64.
@@ -110,7 +109,7 @@ FOR_EACH_KIND(mutex_timed_almost_for_ever,
 }
 
 FOR_EVERY_MUTEX(mutex_timed_invalid,
-                "a timed lock that would block says EINVAL if tv_nsec is not from 0 to 999999999") {
+                "a timed lock that would block returns EINVAL if tv_nsec is not from 0 to 999999999") {
   struct timespec negative = {0, -1}, large = {0, 1000000000}, later = deadline(CLOCK_REALTIME, 60000);
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(result_of(locks_until, &negative), EINVAL);
@@ -119,7 +118,7 @@ FOR_EVERY_MUTEX(mutex_timed_invalid,
   EQUAL(result_of(locks_until, &later), EINVAL);
 }
 
-FOR_EACH_KIND(mutex_timed_invalid_but_free, "a timed lock takes a free mutex, with any tv_nsec") {
+FOR_EACH_KIND(mutex_timed_invalid_but_free, "a timed lock takes a free mutex whatever tv_nsec is") {
   const struct timespec negative = {0, -1}, large = {0, 1000000000};
   EQUAL(pthread_mutex_timedlock(mutex, &negative), 0);
   EQUAL(pthread_mutex_unlock(mutex), 0);
@@ -128,7 +127,7 @@ FOR_EACH_KIND(mutex_timed_invalid_but_free, "a timed lock takes a free mutex, wi
 }
 
 FOR_EACH_KIND(mutex_clocked_invalid,
-              "pthread_mutex_clocklock that would block says EINVAL if tv_nsec is not from 0 to 999999999") {
+              "a pthread_mutex_clocklock that would block returns EINVAL if tv_nsec is not from 0 to 999999999") {
   struct clocked negative = {CLOCK_MONOTONIC, {0, -1}}, large = {CLOCK_MONOTONIC, {60, 1000000000}},
                  real = {CLOCK_REALTIME, {0, 1000000000}};
   EQUAL(pthread_mutex_lock(mutex), 0);
@@ -149,7 +148,7 @@ FOR_EACH_KIND(mutex_clocked_unknown_clock,
   EQUAL(result_of(clocklocks, &unknown), EINVAL);
 }
 
-// --- a waiter that gives up leaves the others in order ---
+// --- a waiter that gives up does not disturb the others ---
 
 // Four threads wait. Thread i gives up if bit i of `leaving` is set.
 static void leave(unsigned leaving) {
@@ -171,7 +170,7 @@ static void leave(unsigned leaving) {
 FOR_EACH_KIND(mutex_first_gives_up, "if the first waiter gives up, the others get the mutex") { leave(1); }
 FOR_EACH_KIND(mutex_middle_gives_up, "if the waiters in the middle give up, the others get the mutex") { leave(6); }
 FOR_EACH_KIND(mutex_last_gives_up, "if the last waiter gives up, the others get the mutex") { leave(8); }
-FOR_EACH_KIND(mutex_every_other_gives_up, "if every other one gives up, the others get the mutex") { leave(5); }
+FOR_EACH_KIND(mutex_every_other_gives_up, "if every other waiter gives up, the others get the mutex") { leave(5); }
 FOR_EACH_KIND(mutex_all_give_up, "if all waiters give up, the mutex is free after the unlock") { leave(15); }
 
 static void* gives_up_again_and_again(void* unused) {
@@ -184,7 +183,7 @@ static void* gives_up_again_and_again(void* unused) {
   return unused;
 }
 
-FOR_EACH_KIND(mutex_gives_up_many_times, "a thousand waiters that gave up leave nothing behind") {
+FOR_EACH_KIND(mutex_gives_up_many_times, "a thousand waiters that have given up leave nothing behind") {
   const struct timespec past = {1, 0};
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t thread = start(gives_up_again_and_again, NULL);
@@ -196,7 +195,7 @@ FOR_EACH_KIND(mutex_gives_up_many_times, "a thousand waiters that gave up leave 
 }
 
 FOR_EACH_KIND(mutex_timed_races_with_unlock,
-              "a timed lock that is unlocked at its deadline either has the mutex or has not, and it is in order") {
+              "if the mutex is unlocked at the deadline of a timed lock, the call either gets the mutex or times out") {
   for (long i = 0; i != 20; ++i) {
     EQUAL(pthread_mutex_lock(mutex), 0);
     struct timespec soon = deadline(CLOCK_REALTIME, 1);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of mutexes: locking a mutex again, and unlocking the mutex of another thread.
+// The types of mutexes: locking a mutex again, and unlocking a mutex that another thread owns.
 #include "kinds.h"
 
 #include <stdatomic.h>
 
 // --- normal, default, adaptive: locking again is a deadlock ---
 
-FOR_PLAIN_KINDS(mutex_relock_try, "pthread_mutex_trylock returns EBUSY to the owner, too") {
+FOR_PLAIN_KINDS(mutex_relock_try, "pthread_mutex_trylock returns EBUSY even to the owner") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(pthread_mutex_trylock(mutex), EBUSY);
   EQUAL(pthread_mutex_unlock(mutex), 0);
   EQUAL(result_of(tries, NULL), 0);
 }
 
-FOR_PLAIN_KINDS(mutex_relock_timed, "an owner that locks again with a deadline waits until then: ETIMEDOUT") {
+FOR_PLAIN_KINDS(mutex_relock_timed,
+                "an owner that locks again with a deadline waits until the deadline, and gets ETIMEDOUT") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   const struct timespec soon = deadline(CLOCK_REALTIME, 10), then = deadline(CLOCK_MONOTONIC, 10);
   EQUAL(pthread_mutex_timedlock(mutex, &soon), ETIMEDOUT);
@@ -38,7 +39,7 @@ FOR_PLAIN_KINDS(mutex_relock_deadlocks, "an owner that locks again waits for eve
 
 // --- recursive ---
 
-TEST(mutex_recursive_counts, "a recursive mutex is free when it has been unlocked as often as it was locked") {
+TEST(mutex_recursive_counts, "a recursive mutex is free once it has been unlocked as often as it was locked") {
   make_type(PTHREAD_MUTEX_RECURSIVE);
   for (int i = 0; i != 1000; ++i) EQUAL(pthread_mutex_lock(mutex), 0);
   for (int i = 0; i != 999; ++i) EQUAL(pthread_mutex_unlock(mutex), 0);
@@ -47,7 +48,7 @@ TEST(mutex_recursive_counts, "a recursive mutex is free when it has been unlocke
   EQUAL(result_of(tries, NULL), 0);
 }
 
-TEST(mutex_recursive_try_counts, "pthread_mutex_trylock locks a recursive mutex again, and counts") {
+TEST(mutex_recursive_try_counts, "pthread_mutex_trylock locks a recursive mutex again, and the lock counts") {
   make_type(PTHREAD_MUTEX_RECURSIVE);
   EQUAL(pthread_mutex_trylock(mutex), 0);
   EQUAL(pthread_mutex_trylock(mutex), 0);
@@ -57,7 +58,8 @@ TEST(mutex_recursive_try_counts, "pthread_mutex_trylock locks a recursive mutex 
   EQUAL(result_of(tries, NULL), 0);
 }
 
-TEST(mutex_recursive_timed_counts, "timed locks lock a recursive mutex again at once, with any deadline, and count") {
+TEST(mutex_recursive_timed_counts,
+     "timed locks lock a recursive mutex again at once, with any deadline, and each counts") {
   make_type(PTHREAD_MUTEX_RECURSIVE);
   const struct timespec past = {1, 0}, invalid = {0, -1};
   EQUAL(pthread_mutex_lock(mutex), 0);
@@ -102,7 +104,7 @@ static void* nests(void* times) {
   return NULL;
 }
 
-TEST(mutex_recursive_excludes, "one thread at a time has a recursive mutex, however often") {
+TEST(mutex_recursive_excludes, "only one thread holds a recursive mutex at a time, however often it locks the mutex") {
   make_type(PTHREAD_MUTEX_RECURSIVE);
   pthread_t threads[4];
   const long each = turns(200);
@@ -113,7 +115,7 @@ TEST(mutex_recursive_excludes, "one thread at a time has a recursive mutex, howe
 
 // --- errorcheck ---
 
-TEST(mutex_errorcheck_relock, "an owner that locks an errorcheck mutex again gets EDEADLK, and still owns it once") {
+TEST(mutex_errorcheck_relock, "an owner that locks an errorcheck mutex again gets EDEADLK, and still holds it once") {
   make_type(PTHREAD_MUTEX_ERRORCHECK);
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(pthread_mutex_lock(mutex), EDEADLK);
@@ -142,7 +144,7 @@ TEST(mutex_errorcheck_relock_timed,
   EQUAL(pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &later), EDEADLK);
 }
 
-// --- both know their owner ---
+// --- recursive and errorcheck: the mutex knows its owner ---
 
 #define FOR_KINDS_WITH_OWNER(name, requirement)                                                              \
   static void name(void);                                                                                    \
@@ -159,7 +161,7 @@ FOR_KINDS_WITH_OWNER(mutex_unlock_free, "unlocking a free mutex returns EPERM, b
 }
 
 FOR_KINDS_WITH_OWNER(mutex_unlock_by_another,
-                     "unlocking the mutex of another thread returns EPERM, and changes nothing") {
+                     "unlocking a mutex that another thread owns returns EPERM, and changes nothing") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(result_of(unlocks, NULL), EPERM);
   EQUAL(result_of(tries, NULL), EBUSY);
@@ -175,7 +177,7 @@ static void* unlocks_then_waits(void* unused) {
 }
 
 FOR_KINDS_WITH_OWNER(mutex_owner_changes,
-                     "it belongs to the thread that locked it last, not to an earlier owner or to a waiter") {
+                     "the mutex belongs to the thread that locked it last, not to an earlier owner or to a waiter") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t thread = start(unlocks_then_waits, NULL);
   until_blocked(1);
@@ -186,7 +188,7 @@ FOR_KINDS_WITH_OWNER(mutex_owner_changes,
 }
 
 FOR_KINDS_WITH_OWNER(mutex_heir_is_not_owner,
-                     "a thread that comes after an owner that has ended, in its memory even, is not the owner") {
+                     "a new thread is not the owner, even if it reuses the memory of an owner that has ended") {
   struct timespec soon = deadline(CLOCK_REALTIME, 10);
   EQUAL(result_of(locks_and_ends, NULL), 0);
   EQUAL(result_of(unlocks, NULL), EPERM);

@@ -45,7 +45,7 @@ static void find_it_consistent(void) {
   EQUAL(pthread_mutex_unlock(mutex), 0);
 }
 
-FOR_PLAIN_KINDS(atfork_among_busy_threads, "such handlers wait for owners, and the child sees consistent data") {
+FOR_PLAIN_KINDS(atfork_among_busy_threads, "fork handlers wait for owners, and the child sees consistent data") {
   pthread_t threads[3];
   EQUAL(pthread_atfork(take, give, give), 0);
   for (int i = 0; i != 3; ++i) threads[i] = start(rewrites, NULL);
@@ -70,7 +70,7 @@ static void* forks_and_waits(void* unused) {
   return unused;
 }
 
-FOR_PLAIN_KINDS(atfork_waits, "fork waits while a handler waits for a mutex that another thread has") {
+FOR_PLAIN_KINDS(atfork_waits, "fork waits while a handler waits for a mutex that another thread holds") {
   EQUAL(sem_init(&may_unlock, 0, 0), 0);
   EQUAL(pthread_atfork(take, give, give), 0);
   const pthread_t owner = start(holds_until_request, NULL);

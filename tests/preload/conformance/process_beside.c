@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that glibc keeps work beside replaced mutexes: other locks, and functions that take locks of their
-// own.
+// Functions that are left to glibc work beside replaced mutexes: other locks, and functions that take locks internally.
 #include "kinds.h"
 
 #include <stdatomic.h>
@@ -28,7 +27,7 @@ static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static void read_or_write(long turn) {
   if (turn % 4 == 0) {
     EQUAL(pthread_rwlock_wrlock(&rwlock), 0);
-    EQUAL(pthread_mutex_trylock(mutex), 0);  // no reader is there
+    EQUAL(pthread_mutex_trylock(mutex), 0);  // there is no reader
     ++count;
     EQUAL(pthread_mutex_unlock(mutex), 0);
   } else {
@@ -39,7 +38,7 @@ static void read_or_write(long turn) {
   EQUAL(pthread_rwlock_unlock(&rwlock), 0);
 }
 
-TEST(beside_rwlock, "mutexes inside of read-write locks") {
+TEST(beside_rwlock, "mutexes, locked while a read-write lock is held") {
   let_all(read_or_write, turns(100));
   EQUAL(count, workers * ((turns(100) + 3) / 4));
 }
@@ -64,7 +63,7 @@ static void spin(long turn) {
   EQUAL(pthread_mutex_unlock(mutex), 0);
 }
 
-TEST(beside_spinlock, "spin locks inside of a mutex") {
+TEST(beside_spinlock, "spin locks, taken while a mutex is held") {
   EQUAL(pthread_spin_init(&spinlock, PTHREAD_PROCESS_PRIVATE), 0);
   let_all(spin, turns(100));
   EQUAL(count, workers * turns(100));
@@ -81,7 +80,7 @@ static void meet(long turn) {
   pthread_barrier_wait(&barrier);
 }
 
-TEST(beside_barrier, "threads that meet at a barrier after they have had a mutex") {
+TEST(beside_barrier, "threads that meet at a barrier after they have held a mutex") {
   EQUAL(pthread_barrier_init(&barrier, NULL, workers), 0);
   let_all(meet, turns(50));
 }
@@ -101,7 +100,9 @@ static void ask_for_it(long turn) {
   EQUAL(count, 1);
 }
 
-TEST(beside_once, "the function of pthread_once may lock, while others wait for it") { let_all(ask_for_it, 5); }
+TEST(beside_once, "the function that pthread_once calls may lock, while other threads wait for it") {
+  let_all(ask_for_it, 5);
+}
 
 static mtx_t c11_mutex;
 static cnd_t c11_condition;
@@ -123,7 +124,7 @@ static int waits_for_c11(void* until) {
   return 7;
 }
 
-TEST(beside_c11, "mutexes and conditions of C11 work beside those of POSIX") {
+TEST(beside_c11, "C11's mutexes and conditions work beside those of POSIX") {
   thrd_t waiter;
   int result;
   EQUAL(mtx_init(&c11_mutex, mtx_plain), thrd_success);
@@ -145,7 +146,7 @@ static void write_a_line(long turn) {
   funlockfile(file);
 }
 
-TEST(beside_stdio, "mutexes inside of the locks of stdio") {
+TEST(beside_stdio, "mutexes, locked while one of stdio's locks is held") {
   char line[32];
   file = tmpfile();
   CHECK(file);
@@ -164,7 +165,7 @@ static void allocate(long turn) {
   free(memory);
 }
 
-TEST(beside_malloc, "malloc inside of a mutex") { let_all(allocate, turns(100)); }
+TEST(beside_malloc, "malloc, called while a mutex is held") { let_all(allocate, turns(100)); }
 
 // --- several mutexes at once ---
 
@@ -182,7 +183,7 @@ static void dine(long turn) {
   EQUAL(pthread_mutex_unlock(&forks[right]), 0);
 }
 
-TEST(beside_philosophers, "threads that take two of several mutexes, in an agreed order, all get on") {
+TEST(beside_philosophers, "threads that take two of several mutexes, in an agreed order, all make progress") {
   let_all(dine, turns(200));
 }
 
@@ -202,7 +203,7 @@ static void take_both(long turn) {
   EQUAL(pthread_mutex_unlock(second), 0);
 }
 
-TEST(beside_backing_off, "threads that take two mutexes in any order, and try the second one, all get on") {
+TEST(beside_backing_off, "threads that take two mutexes in any order, and try the second one, all make progress") {
   let_all(take_both, turns(100));
   EQUAL(count, workers * turns(100));
 }
@@ -220,6 +221,6 @@ static void walk(long turn) {
 }
 
 TEST(beside_hand_over_hand,
-     "threads that walk along a list hand over hand, locking the next before they unlock the last, all arrive") {
+     "threads that walk along a list hand over hand, locking the next mutex before they unlock the last, all arrive") {
   let_all(walk, turns(40) / 4 + 1);
 }

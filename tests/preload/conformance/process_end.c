@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other programs, and the end of this one.
+// Starting other programs, and the end of this program.
 #include "kinds.h"
 
 #include <spawn.h>
@@ -16,7 +16,7 @@ static void increment(void) {
   EQUAL(pthread_mutex_unlock(mutex), 0);
 }
 
-// This program, with a test that needs nothing: it ends well.
+// Runs this program with a test that needs nothing and passes.
 static char* const arguments[] = {(char*)"conformance", (char*)"library_constructor", NULL};
 static const char program[] = "/proc/self/exe";
 
@@ -41,7 +41,7 @@ static void* becomes_another(void* unused) {
   return unused;
 }
 
-TEST(end_exec_by_thread, "a thread that holds a mutex may become another program while the others go on") {
+TEST(end_exec_by_thread, "a thread that holds a mutex may become another program while the other threads are running") {
   const pthread_t thread = start(passes, NULL);
   until_blocked(1);
   join(thread);
@@ -74,7 +74,7 @@ static void spawn_one(void) {
   ends_well(child);
 }
 
-TEST(end_spawn, "posix_spawn, by a thread that has a mutex for which another waits") {
+TEST(end_spawn, "posix_spawn, called by a thread that holds a mutex for which another thread waits") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t thread = start(passes, NULL);
   until_blocked(1);
@@ -91,7 +91,7 @@ static void* spawns(void* unused) {
   return unused;
 }
 
-TEST(end_spawn_by_threads, "threads that lock, and start programs, at the same time") {
+TEST(end_spawn_by_threads, "threads that lock and start programs at the same time") {
   pthread_t threads[3];
   for (int i = 0; i != 3; ++i) threads[i] = start(spawns, NULL);
   for (int i = 0; i != 3; ++i) join(threads[i]);
@@ -123,12 +123,12 @@ static void lock_at_exit(void) {
   _exit(count == 1 ? 0 : 1);
 }
 
-FOR_EACH_KIND(end_atexit, "functions of atexit may lock, and start threads that lock") {
+FOR_EACH_KIND(end_atexit, "functions that atexit registers may lock, and start threads that lock") {
   EQUAL(atexit(lock_at_exit), 0);
   exit(9);
 }
 
-FOR_EACH_KIND(end_quick_exit, "functions of at_quick_exit may lock, and start threads that lock") {
+FOR_EACH_KIND(end_quick_exit, "functions that at_quick_exit registers may lock, and start threads that lock") {
   EQUAL(at_quick_exit(lock_at_exit), 0);
   quick_exit(9);
 }
@@ -138,7 +138,7 @@ static void unlock_at_exit(void) {
   lock_at_exit();
 }
 
-FOR_EACH_KIND(end_with_mutex, "a mutex that the thread has when it calls exit can be unlocked in a handler") {
+FOR_EACH_KIND(end_with_mutex, "a mutex that the thread holds when it calls exit can be unlocked in a handler") {
   EQUAL(atexit(unlock_at_exit), 0);
   EQUAL(pthread_mutex_lock(mutex), 0);
   exit(9);
@@ -166,7 +166,7 @@ static void* exits(void* unused) {
   exit(9);
 }
 
-TEST(end_exit_by_thread, "any thread may call exit, while others have a mutex and wait for it") {
+TEST(end_exit_by_thread, "any thread may call exit, while other threads hold a mutex and wait for it") {
   EQUAL(atexit(find_it_busy), 0);
   EQUAL(pthread_mutex_lock(mutex), 0);
   start(passes, NULL);
@@ -217,9 +217,8 @@ static void wait_while_stopped(void) {
   EQUAL((long)join(other), 0);
 }
 
-FOR_EACH_KIND(
-    end_stopped,
-    "after a stop and a continue, a process goes on: a waiter still waits for its mutex, until the deadline") {
+FOR_EACH_KIND(end_stopped,
+              "after a process is stopped and continued, a waiter still waits for its mutex, until the deadline") {
   int status;
   const pid_t child = in_child(wait_while_stopped);
   EQUAL(waitpid(child, &status, WUNTRACED), child);
@@ -236,7 +235,7 @@ static void lock_by_timer(union sigval unused) {
   EQUAL(sem_post(&fired), 0);
 }
 
-TEST(end_timer, "a timer that notifies by a thread: the thread's function may lock") {
+TEST(end_timer, "if a timer notifies by starting a thread, the thread's function may lock") {
   timer_t timer;
   struct sigevent event = {.sigev_notify = SIGEV_THREAD};
   event.sigev_notify_function = lock_by_timer;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// fork: the child has the mutexes of the forking thread, and none of the other threads.
+// fork: the child holds the mutexes of the forking thread, and no mutex of another thread.
 //
-// Left out, because glibc's child cannot unlock them (it has another thread number): recursive and errorcheck mutexes
-// that were held.
+// Recursive and errorcheck mutexes that were held are left out. With glibc, the child cannot unlock them, because it
+// has another thread number.
 #include "kinds.h"
 
 #include <stdatomic.h>
@@ -44,7 +44,9 @@ FOR_PLAIN_KINDS(
   for (int i = 0; i != 3; ++i) join(threads[i]);
 }
 
-FOR_PLAIN_KINDS(fork_with_timed_waiter, "the same, if the others wait with a deadline") {
+FOR_PLAIN_KINDS(
+    fork_with_timed_waiter,
+    "an owner with timed waiters forks: the child can unlock its copy, and the parent's waiters get the mutex") {
   struct timespec later = deadline(CLOCK_REALTIME, 60000);
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t thread = start(waits_until, &later);
@@ -92,7 +94,7 @@ static void initialise_and_lock(void) {
   EQUAL(pthread_mutex_destroy(mutex), 0);
 }
 
-FOR_EACH_KIND(fork_and_initialise, "the child may initialise a mutex anew that another thread had") {
+FOR_EACH_KIND(fork_and_initialise, "the child may initialise again a mutex that another thread held") {
   EQUAL(result_of(locks_and_ends, NULL), 0);
   ends_well(in_child(initialise_and_lock));
   EQUAL(pthread_mutex_trylock(mutex), EBUSY);
@@ -107,7 +109,7 @@ static void unlock_all(void) {
   for (int i = 0; i != many; ++i) EQUAL(pthread_mutex_lock(&held[i]), 0);
 }
 
-TEST(fork_with_many, "the child has all mutexes that the forking thread had, and can unlock them in any order") {
+TEST(fork_with_many, "the child holds all mutexes that the forking thread held, and can unlock them in any order") {
   for (int i = 0; i != many; ++i) EQUAL(pthread_mutex_lock(&held[i]), 0);
   ends_well(in_child(unlock_all));
   unlock_all();
@@ -139,8 +141,9 @@ static void* locks_on(void* own) {
   return NULL;
 }
 
-FOR_EACH_KIND(fork_among_busy_threads,
-              "children that are forked while other threads lock other mutexes can lock theirs, and start threads") {
+FOR_EACH_KIND(
+    fork_among_busy_threads,
+    "children that are forked while other threads lock other mutexes can lock their own mutexes, and start threads") {
   const pthread_t one = start(locks_on, &held[1]), other = start(locks_on, &held[2]);
   for (int i = 0; i != 3; ++i) {
     nap(1);
@@ -171,14 +174,15 @@ static void fork_deeper(void) {
   if (++depth != 40) ends_well(in_child(fork_deeper));
 }
 
-FOR_EACH_KIND(fork_forty_generations,
-              "the child of a child, and so on for forty generations, locks what all have locked before") {
+FOR_EACH_KIND(
+    fork_forty_generations,
+    "the child of a child, and so on for forty generations, locks the mutex that all earlier generations have locked") {
   fork_deeper();
 }
 
 #if __GLIBC_PREREQ(2, 34)
 FOR_PLAIN_KINDS(fork_without_handlers,
-                "_Fork, which runs no handlers: the child of an owner is the owner of its copy, too") {
+                "after _Fork, which runs no handlers, the child of an owner also owns its copy") {
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pid_t child = _Fork();
   if (child == 0) {
@@ -192,7 +196,7 @@ FOR_PLAIN_KINDS(fork_without_handlers,
 }
 #endif
 
-TEST(fork_with_semaphore, "the child's copy of a semaphore has the value that it had") {
+TEST(fork_with_semaphore, "the child's copy of a semaphore has the value that the semaphore had in the parent") {
   static sem_t semaphore;
   int value = -1;
   EQUAL(sem_init(&semaphore, 0, 2), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks before main, and in libraries that come and go.
+// Locks before main, and in libraries that are opened and closed.
 #include "kinds.h"
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ static void find_it_free(void) {
 }
 
 TEST(library_constructor_atfork,
-     "handlers at a fork that such a constructor registered lock and unlock: its mutex is free in the child") {
+     "fork handlers that such a constructor registered lock and unlock: the mutex is free in the child") {
   mutex = &early_mutex;
   for (int i = 0; i != 3; ++i) ends_well(in_child(find_it_free));
   EQUAL(early_at_fork, 0);
@@ -62,16 +62,15 @@ static int count_of(void* library) {
   return count();
 }
 
-TEST(library_opened, "a library that is opened may lock in its constructor, and in threads for which that waits") {
+TEST(library_opened,
+     "a library that is opened may lock in its constructor, and in threads for which the constructor waits") {
   EQUAL(count_of(opened(RTLD_NOW)), 2);
 }
 
-TEST(library_opened_lazily, "the same, if its functions are bound when they are called") {
-  EQUAL(count_of(opened(RTLD_LAZY)), 2);
-}
+TEST(library_opened_lazily, "the same if its functions are bound lazily") { EQUAL(count_of(opened(RTLD_LAZY)), 2); }
 
 TEST(library_opened_deeply,
-     "the same, if it looks in its own libraries first: then it has glibc's functions, and uses them throughout") {
+     "the same with RTLD_DEEPBIND: the library then finds glibc's functions first, and uses them throughout") {
   EQUAL(count_of(opened(RTLD_NOW | RTLD_DEEPBIND)), 2);
 }
 
@@ -116,7 +115,7 @@ TEST(library_opened_by_threads, "several threads open and close libraries, and l
 
 typedef int function(pthread_mutex_t*);
 
-TEST(library_looked_up, "a program that looks up the functions by name gets the same ones that it calls directly") {
+TEST(library_looked_up, "a program that looks up the functions by name gets those that it calls directly") {
   function *const lock = (function*)dlsym(RTLD_DEFAULT, "pthread_mutex_lock"), *const next = (function*)dlsym(
                                                                                    RTLD_NEXT, "pthread_mutex_trylock");
   CHECK(lock && next);
@@ -129,14 +128,15 @@ TEST(library_looked_up, "a program that looks up the functions by name gets the 
 }
 
 #ifdef __x86_64__
-// As programs that were linked with an older glibc ask for them.
+// The versions that programs ask for if they were linked with an older glibc.
 __asm__(".symver old_trylock, pthread_mutex_trylock@GLIBC_2.2.5");
 __asm__(".symver old_lock, __pthread_mutex_lock@GLIBC_2.2.5");
 __asm__(".symver old_unlock, __pthread_mutex_unlock@GLIBC_2.2.5");
 __asm__(".symver old_wait, sem_wait@GLIBC_2.2.5");
 extern int old_trylock(pthread_mutex_t*), old_lock(pthread_mutex_t*), old_unlock(pthread_mutex_t*), old_wait(sem_t*);
 
-TEST(library_old_versions, "programs for an older glibc, and those with its inner names, get the same functions") {
+TEST(library_old_versions,
+     "programs that use the symbol versions or the internal names of an older glibc get the same functions") {
   sem_t semaphore;
   EQUAL(pthread_mutex_lock(mutex), 0);
   EQUAL(old_trylock(mutex), EBUSY);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that come and go, and the code that runs at their end.
+// Threads that start and end, and the code that runs at their end.
 #include "kinds.h"
 
 #include <limits.h>
@@ -39,7 +39,7 @@ TEST(threads_two_hundred_wait, "two hundred threads wait for one mutex, and all 
   EQUAL(passed, turns(200));
 }
 
-TEST(threads_detached, "detached threads lock, too") {
+TEST(threads_detached, "detached threads may lock, too") {
   pthread_attr_t attributes;
   EQUAL(pthread_attr_init(&attributes), 0);
   EQUAL(pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED), 0);
@@ -73,7 +73,7 @@ static void* waits_for_all(void* unused) {
 }
 
 TEST(threads_with_small_stacks,
-     "a thread with the smallest stack that there is can wait for a mutex, a condition and a semaphore") {
+     "a thread with a stack of the minimum size can wait for a mutex, a condition and a semaphore") {
   pthread_attr_t attributes;
   pthread_t thread;
   EQUAL(pthread_attr_init(&attributes), 0);
@@ -93,15 +93,15 @@ TEST(threads_with_small_stacks,
   join(thread);
 }
 
-TEST(threads_on_one_processor, "threads that share one processor all get on") {
-  cpu_set_t one;
+TEST(threads_on_one_processor, "threads that share one processor all make progress") {
+  cpu_set_t cpus;
   pthread_t threads[4];
-  EQUAL(sched_getaffinity(0, sizeof one, &one), 0);
+  EQUAL(sched_getaffinity(0, sizeof cpus, &cpus), 0);
   int first = 0;
-  while (!CPU_ISSET(first, &one)) ++first;
-  CPU_ZERO(&one);
-  CPU_SET(first, &one);
-  EQUAL(sched_setaffinity(0, sizeof one, &one), 0);
+  while (!CPU_ISSET(first, &cpus)) ++first;
+  CPU_ZERO(&cpus);
+  CPU_SET(first, &cpus);
+  EQUAL(sched_setaffinity(0, sizeof cpus, &cpus), 0);
   for (int i = 0; i != 4; ++i) threads[i] = start(increments_often, (void*)turns(100));
   for (int i = 0; i != 4; ++i) join(threads[i]);
   EQUAL(count, 4 * turns(100));
@@ -115,7 +115,7 @@ static void lock_at_end(void* rounds) {
   EQUAL(pthread_mutex_lock(mutex), 0);
   ++count;
   EQUAL(pthread_mutex_unlock(mutex), 0);
-  // So that there will be another round.
+  // This causes another round.
   if (rounds != (void*)1) EQUAL(pthread_setspecific(key, (void*)((long)rounds - 1)), 0);
 }
 
@@ -130,7 +130,7 @@ FOR_EACH_KIND(threads_key_destructor, "the destructor of a key may lock, in a th
   EQUAL(count, 10);
 }
 
-FOR_EACH_KIND(threads_key_destructor_rounds, "destructors may lock in each of their rounds, the last one too") {
+FOR_EACH_KIND(threads_key_destructor_rounds, "destructors may lock in each of their rounds, including the last") {
   EQUAL(pthread_key_create(&key, lock_at_end), 0);
   pthread_t threads[4];
   for (int i = 0; i != 4; ++i) threads[i] = start(has_specific_data, (void*)PTHREAD_DESTRUCTOR_ITERATIONS);
@@ -138,7 +138,8 @@ FOR_EACH_KIND(threads_key_destructor_rounds, "destructors may lock in each of th
   EQUAL(count, 4 * PTHREAD_DESTRUCTOR_ITERATIONS);
 }
 
-FOR_EACH_KIND(threads_without_keys, "a program that has taken all keys that there are can lock, and threads can wait") {
+FOR_EACH_KIND(threads_without_keys,
+              "a program that has created the maximum number of keys can lock, and threads can wait") {
   while (pthread_key_create(&key, NULL) == 0) continue;
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t one = start(passes, NULL), other = start(passes, NULL);
@@ -156,7 +157,7 @@ static void* locks_for_destructor(void* unused) {
   return unused;
 }
 
-FOR_EACH_KIND(threads_unlock_in_destructor, "a mutex that the thread still has can be unlocked in a destructor") {
+FOR_EACH_KIND(threads_unlock_in_destructor, "a mutex that the thread still holds can be unlocked in a destructor") {
   EQUAL(pthread_key_create(&key, unlock_at_end), 0);
   for (int i = 0; i != 10; ++i) {
     join(start(locks_for_destructor, NULL));
@@ -174,7 +175,7 @@ static void* ends(void* unused) {
   return unused;
 }
 
-FOR_EACH_KIND(threads_wait_in_destructor, "a destructor may wait for a mutex that another thread has") {
+FOR_EACH_KIND(threads_wait_in_destructor, "a destructor may wait for a mutex that another thread holds") {
   EQUAL(pthread_key_create(&key, wait_at_end), 0);
   EQUAL(pthread_mutex_lock(mutex), 0);
   const pthread_t one = start(ends, NULL), other = start(ends, NULL);
@@ -212,7 +213,8 @@ static void* exits_process(void* first) {
   exit(count == 1 ? 0 : 1);
 }
 
-TEST(threads_main_exits, "when the first thread has ended by pthread_exit while it held a mutex, the others go on") {
+TEST(threads_main_exits,
+     "after the first thread has ended by pthread_exit while it held a mutex, the others continue") {
   static pthread_t self;
   static pthread_mutex_t in_hand = PTHREAD_MUTEX_INITIALIZER;
   self = pthread_self();

@@ -22,7 +22,7 @@ TEST(semaphore_initial_value_too_large, "sem_init refuses a value beyond SEM_VAL
   EXPECT_ERRNO(sem_init(&semaphore, 0, UINT_MAX), EINVAL);
 }
 
-TEST(semaphore_initial_value_too_large_shared, "the same of process-shared semaphores") {
+TEST(semaphore_initial_value_too_large_shared, "the same for process-shared semaphores") {
   sem_t semaphore;
   EXPECT_ERRNO(sem_init(&semaphore, 1, SEM_VALUE_MAX + 1u), EINVAL);
   EXPECT_ERRNO(sem_init(&semaphore, 1, UINT_MAX), EINVAL);
@@ -38,13 +38,13 @@ TEST(semaphore_shared_works_in_one_process, "a process-shared semaphore works am
   EQUAL(sem_destroy(&semaphore), 0);
 }
 
-TEST(semaphore_trywait, "sem_trywait takes a permit if there is one, and is EAGAIN if there is none") {
+TEST(semaphore_trywait, "sem_trywait takes a permit if there is one, and fails with EAGAIN otherwise") {
   sem_t semaphore;
   EQUAL(sem_init(&semaphore, 0, 2), 0);
   EQUAL(sem_trywait(&semaphore), 0);
   EQUAL(sem_trywait(&semaphore), 0);
   for (int i = 0; i != 100; ++i) EXPECT_ERRNO(sem_trywait(&semaphore), EAGAIN);
-  EQUAL(value_of(&semaphore), 0);  // and not less, however often it was tried
+  EQUAL(value_of(&semaphore), 0);  // and not less, however often a thread has tried
   EQUAL(sem_post(&semaphore), 0);
   EQUAL(sem_trywait(&semaphore), 0);
 }
@@ -59,7 +59,7 @@ TEST(semaphore_wait_counts_down, "each sem_wait takes one permit") {
   EXPECT_ERRNO(sem_trywait(&semaphore), EAGAIN);
 }
 
-TEST(semaphore_post_counts_up, "each sem_post gives one permit, which stays until it is taken") {
+TEST(semaphore_post_counts_up, "each sem_post adds one permit, which stays until a thread takes it") {
   sem_t semaphore;
   EQUAL(sem_init(&semaphore, 0, 0), 0);
   for (int i = 1; i <= 1000; ++i) {
@@ -70,7 +70,7 @@ TEST(semaphore_post_counts_up, "each sem_post gives one permit, which stays unti
   EXPECT_ERRNO(sem_trywait(&semaphore), EAGAIN);
 }
 
-TEST(semaphore_post_overflow, "sem_post of a semaphore at SEM_VALUE_MAX is EOVERFLOW, and changes nothing") {
+TEST(semaphore_post_overflow, "sem_post of a semaphore at SEM_VALUE_MAX fails with EOVERFLOW, and changes nothing") {
   sem_t semaphore;
   EQUAL(sem_init(&semaphore, 0, SEM_VALUE_MAX), 0);
   for (int i = 0; i != 10; ++i) EXPECT_ERRNO(sem_post(&semaphore), EOVERFLOW);
@@ -81,7 +81,7 @@ TEST(semaphore_post_overflow, "sem_post of a semaphore at SEM_VALUE_MAX is EOVER
   EXPECT_ERRNO(sem_post(&semaphore), EOVERFLOW);
 }
 
-TEST(semaphore_post_overflow_shared, "the same of process-shared semaphores") {
+TEST(semaphore_post_overflow_shared, "the same for process-shared semaphores") {
   sem_t semaphore;
   EQUAL(sem_init(&semaphore, 1, SEM_VALUE_MAX), 0);
   EXPECT_ERRNO(sem_post(&semaphore), EOVERFLOW);
@@ -102,7 +102,7 @@ static void* posts_some(void* unused) {
   return unused;
 }
 
-// More posts than there is room for may succeed: posts at the same time may not see each other. With glibc, they do.
+// More posts than there is room for may succeed, because simultaneous posts may not see each other. With glibc they do.
 TEST(semaphore_post_overflow_together,
      "of several posts at once, as many succeed as there is room for, or more; the value stays within SEM_VALUE_MAX") {
   for (int turn = 0; turn != 100; ++turn) {
@@ -122,7 +122,7 @@ static void* posts(void* semaphore) {
   return NULL;
 }
 
-TEST(semaphore_has_no_owner, "a thread may post a permit that another one has taken") {
+TEST(semaphore_has_no_owner, "a thread may post a permit that another thread has taken") {
   sem_t semaphore;
   EQUAL(sem_init(&semaphore, 0, 1), 0);
   for (int i = 0; i != 10; ++i) {
@@ -132,7 +132,7 @@ TEST(semaphore_has_no_owner, "a thread may post a permit that another one has ta
   EQUAL(value_of(&semaphore), 1);
 }
 
-TEST(semaphore_destroyed_and_made_again, "a destroyed semaphore can be made again, with another value") {
+TEST(semaphore_destroyed_and_made_again, "a destroyed semaphore can be initialised again, with another value") {
   sem_t semaphore;
   for (unsigned i = 0; i != 100; ++i) {
     EQUAL(sem_init(&semaphore, 0, i), 0);
@@ -145,7 +145,7 @@ TEST(semaphore_destroyed_and_made_again, "a destroyed semaphore can be made agai
   }
 }
 
-TEST(semaphore_never_destroyed, "memory of a semaphore that was not destroyed can be used for another") {
+TEST(semaphore_never_destroyed, "the memory of a semaphore that was not destroyed can be used for another semaphore") {
   sem_t semaphore;
   for (unsigned i = 0; i != 100; ++i) {
     EQUAL(sem_init(&semaphore, 0, 100 - i), 0);
@@ -154,7 +154,7 @@ TEST(semaphore_never_destroyed, "memory of a semaphore that was not destroyed ca
   }
 }
 
-TEST(semaphore_thousands, "there may be thousands of semaphores, each with a value of its own") {
+TEST(semaphore_thousands, "each of thousands of semaphores has its own value") {
   enum { count = 5000 };
   static sem_t many[count];
   for (unsigned i = 0; i != count; ++i) EQUAL(sem_init(&many[i], 0, i), 0);
@@ -166,8 +166,7 @@ TEST(semaphore_thousands, "there may be thousands of semaphores, each with a val
   }
 }
 
-TEST(semaphore_anywhere_in_memory,
-     "a semaphore may lie at any address that is aligned for it, and the bytes beside it do not change") {
+TEST(semaphore_anywhere_in_memory, "a semaphore may lie at any aligned address, and the adjacent bytes do not change") {
   static _Alignas(sem_t) unsigned char memory[512];
   for (size_t at = _Alignof(sem_t); at + 2 * sizeof(sem_t) < sizeof memory; at += _Alignof(sem_t)) {
     memset(memory, 0x5A, sizeof memory);
@@ -182,7 +181,7 @@ TEST(semaphore_anywhere_in_memory,
   }
 }
 
-TEST(semaphore_never_clears_errno, "functions of semaphores that succeed do not set errno to 0") {
+TEST(semaphore_never_clears_errno, "the functions of semaphores do not set errno to 0 when they succeed") {
   sem_t semaphore;
   const struct timespec later = deadline(CLOCK_REALTIME, 60000);
   errno = EDOM;

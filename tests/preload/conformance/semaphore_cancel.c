@@ -38,7 +38,7 @@ static void expect_cancelled(int (*how)(sem_t*)) {
     CHECK(join(thread) == PTHREAD_CANCELED);
     EQUAL(handled, 1);
     EQUAL(value_of(&semaphore), 0);
-    EQUAL(sem_post(&semaphore), 0);  // it is not in the line any more
+    EQUAL(sem_post(&semaphore), 0);  // the cancelled thread is no longer in the line
     EQUAL(value_of(&semaphore), 1);
     EQUAL(sem_trywait(&semaphore), 0);
     EQUAL(sem_destroy(&semaphore), 0);
@@ -71,7 +71,7 @@ TEST(semaphore_pending_cancellation, "a cancellation that is pending when a thre
   expect_pending_acted_upon(wait_clocked, 0);
 }
 
-// Not of sem_clockwait, where glibc does not look for it.
+// Not for sem_clockwait, where glibc does not check for a pending cancellation.
 TEST(semaphore_pending_cancellation_with_permits,
      "a pending cancellation takes effect even if there is a permit, which stays") {
   expect_pending_acted_upon(sem_wait, 1);
@@ -85,7 +85,7 @@ static int wait_past(sem_t* any) {
 }
 
 TEST(semaphore_pending_cancellation_past_deadline,
-     "a pending cancellation is acted upon also if the deadline has passed") {
+     "a pending cancellation is acted upon even if the deadline has passed") {
   expect_pending_acted_upon(wait_past, 0);
   expect_pending_acted_upon(wait_past, 1);
 }
@@ -137,7 +137,7 @@ TEST(semaphore_cancellation_disabled,
 }
 
 TEST(semaphore_cancellation_disabled_pending,
-     "with cancellation disabled, a pending one does not keep a thread from its permit") {
+     "while cancellation is disabled, a pending cancellation does not keep a thread from its permit") {
   EQUAL(sem_init(&semaphore, 0, 2), 0);
   EQUAL(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL), 0);
   EQUAL(pthread_cancel(pthread_self()), 0);
@@ -161,7 +161,7 @@ static void* keeps_its_type(void* given) {
   return NULL;
 }
 
-TEST(semaphore_keeps_the_cancellation_type, "a wait leaves the cancellation type of the thread as it was") {
+TEST(semaphore_keeps_the_cancellation_type, "a wait does not change the cancellation type of the thread") {
   EQUAL(sem_init(&semaphore, 0, 0), 0);
   join(start(keeps_its_type, (void*)(long)PTHREAD_CANCEL_DEFERRED));
   join(start(keeps_its_type, (void*)(long)PTHREAD_CANCEL_ASYNCHRONOUS));
@@ -183,20 +183,20 @@ static void expect_no_permit_lost(bool cancel_first, bool asleep) {
 }
 
 TEST(semaphore_cancelled_before_a_post,
-     "a waiter that is cancelled just before a post has the permit, or leaves it there") {
+     "a waiter that is cancelled just before a post either gets the permit or leaves it available") {
   expect_no_permit_lost(true, true);
 }
 TEST(semaphore_cancelled_after_a_post,
-     "a waiter that is cancelled just after a post has the permit, or leaves it there") {
+     "a waiter that is cancelled just after a post either gets the permit or leaves it available") {
   expect_no_permit_lost(false, true);
 }
-TEST(semaphore_cancelled_on_arrival, "the same of one that may not wait yet") {
+TEST(semaphore_cancelled_on_arrival, "the same for a thread that may not have begun to wait yet") {
   expect_no_permit_lost(true, false);
   expect_no_permit_lost(false, false);
 }
 
-// If the first is woken and cancelled at once, glibc leaves the permit there and the second asleep. Another post wakes
-// it.
+// If the first waiter is woken and cancelled at once, glibc leaves the permit available and the second waiter asleep.
+// Another post wakes the second waiter.
 TEST(semaphore_cancelled_beside_others,
      "when a waiter is cancelled as a permit comes, another waiter can still get this permit or the next") {
   for (int turn = 0; turn != 30; ++turn) {
@@ -231,7 +231,7 @@ TEST(semaphore_cancelled_in_the_middle,
   EQUAL(value_of(&semaphore), 0);
 }
 
-TEST(semaphore_cancelled_all_at_once, "many can be cancelled at once, and then all permits are there") {
+TEST(semaphore_cancelled_all_at_once, "many waiters can be cancelled at once, and then all permits are available") {
   pthread_t threads[8];
   threads[0] = begin(sem_wait);
   for (int i = 1; i != 8; ++i) threads[i] = start(waits, NULL);

@@ -30,7 +30,7 @@ static int wait_trying(sem_t* semaphore) {
   return 0;
 }
 
-// Each semaphore has a page of its own that cannot be touched any more when its wait is over.
+// Each semaphore has a page of its own, which becomes inaccessible when the wait is over.
 static void expect_untouched(int (*wait)(sem_t*), int shared) {
   map();
   const pthread_t thread = start(posts, NULL);
@@ -57,7 +57,7 @@ TEST(semaphore_unmapped_after_trywait,
      "a thread that succeeds with sem_trywait may destroy the semaphore, and unmap it") {
   expect_untouched(wait_trying, 0);
 }
-TEST(semaphore_unmapped_after_shared_wait, "the same of process-shared semaphores") { expect_untouched(sem_wait, 1); }
+TEST(semaphore_unmapped_after_shared_wait, "the same for process-shared semaphores") { expect_untouched(sem_wait, 1); }
 
 static void* sleeps(void* semaphore) {
   will_block();
@@ -67,7 +67,7 @@ static void* sleeps(void* semaphore) {
   return NULL;
 }
 
-TEST(semaphore_unmapped_by_a_sleeper, "the same of one that slept until the post") {
+TEST(semaphore_unmapped_by_a_sleeper, "a thread that slept until the post may destroy the semaphore, and unmap it") {
   map();
   for (int i = 0; i != 40; ++i) {
     sem_t* const semaphore = (void*)(memory + (size_t)i * page);
@@ -101,14 +101,14 @@ TEST(semaphore_unmapped_by_the_last, "the last of several waiters may unmap the 
   }
 }
 
-// Waiters that have given up before leave nothing behind that a later operation would touch.
+// Waiters that have given up leave nothing behind that a later operation would touch.
 static void* gives_up(void* semaphore) {
   const struct timespec soon = deadline(CLOCK_MONOTONIC, 1);
   EXPECT_ERRNO(sem_clockwait(semaphore, CLOCK_MONOTONIC, &soon), ETIMEDOUT);
   return NULL;
 }
 
-TEST(semaphore_unmapped_after_timeouts, "the same if others gave up before") {
+TEST(semaphore_unmapped_after_timeouts, "a waiter may unmap the semaphore after earlier waiters have given up") {
   map();
   for (int i = 0; i != 20; ++i) {
     pthread_t threads[3];
@@ -123,7 +123,7 @@ TEST(semaphore_unmapped_after_timeouts, "the same if others gave up before") {
   }
 }
 
-// --- on a stack, where the next one comes to lie at the same place ---
+// --- on a stack, where the next semaphore reuses the same place ---
 
 static void* serves(void* unused) {
   for (;;) {
@@ -144,7 +144,8 @@ static __attribute__((noinline)) void ask(int value) {
   __asm__ volatile("" ::"r"(&answered) : "memory");
 }
 
-TEST(semaphore_on_the_stack, "a semaphore on a stack may go when its wait is over, and another take its place") {
+TEST(semaphore_on_the_stack,
+     "a semaphore on a stack may cease to exist when its wait is over, and another may take its place") {
   const pthread_t thread = start(serves, NULL);
   for (long i = 0; i != turns(1000); ++i) ask((int)i);
   done = true;
@@ -166,7 +167,7 @@ static __attribute__((noinline)) void ask_and_look(void) {
   }
 }
 
-TEST(semaphore_memory_is_left_alone, "memory of a semaphore whose wait is over is not written to") {
+TEST(semaphore_memory_is_left_alone, "nothing writes to the memory of a semaphore after its wait is over") {
   const pthread_t thread = start(serves, NULL);
   for (long i = 0; i != turns(500); ++i) ask_and_look();
   done = true;

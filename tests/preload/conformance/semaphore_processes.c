@@ -26,7 +26,7 @@ static void return_the_ball(void) {
 }
 
 TEST(semaphore_shared_ping_pong,
-     "processes wake each other by process-shared semaphores, and see each other's writes") {
+     "processes wake each other through process-shared semaphores, and see each other's writes") {
   make_shared();
   const pid_t child = in_child(return_the_ball);
   for (int i = 0; i != 200; ++i) {
@@ -74,7 +74,7 @@ TEST(semaphore_shared_timeout, "timed waits for a process-shared semaphore time 
 static void take_one(void) { EQUAL(sem_wait(&shared->ping), 0); }
 
 TEST(semaphore_shared_post_before_fork,
-     "permits of a process-shared semaphore from before a fork are there for all, once") {
+     "all processes share the permits that were posted to a process-shared semaphore before a fork") {
   make_shared();
   EQUAL(sem_post(&shared->ping), 0);
   EQUAL(sem_post(&shared->ping), 0);
@@ -84,7 +84,7 @@ TEST(semaphore_shared_post_before_fork,
   EXPECT_ERRNO(sem_trywait(&shared->ping), EAGAIN);
 }
 
-// --- private ones ---
+// --- private semaphores ---
 
 static sem_t semaphore;
 
@@ -97,7 +97,7 @@ static void expect_two_permits(void) {
   EQUAL(sem_wait(&semaphore), 0);
 }
 
-TEST(semaphore_private_across_fork, "a child has a semaphore of its own, with the value that it had") {
+TEST(semaphore_private_across_fork, "a child has its own copy of a semaphore, with the value at the fork") {
   EQUAL(sem_init(&semaphore, 0, 2), 0);
   ends_well(in_child(expect_two_permits));
   EQUAL(sem_wait(&semaphore), 0);
@@ -111,7 +111,7 @@ static void expect_two_permits_in_grandchild(void) {
   expect_two_permits();
 }
 
-TEST(semaphore_private_across_two_forks, "so has the child of a child") {
+TEST(semaphore_private_across_two_forks, "the child of a child has its own copy, too") {
   EQUAL(sem_init(&semaphore, 0, 2), 0);
   ends_well(in_child(expect_two_permits_in_grandchild));
 }
@@ -146,7 +146,7 @@ TEST(semaphore_fork_with_waiters, "waiters of the parent do not exist in the chi
   EQUAL(value_of(&semaphore), 0);
 }
 
-// --- named ones ---
+// --- named semaphores ---
 
 static const char* own_name(void) {
   static char name[64];
@@ -186,17 +186,17 @@ TEST(semaphore_named_works, "a named semaphore has its value, and can be taken, 
 }
 
 TEST(semaphore_named_exists,
-     "with O_EXCL, sem_open of a name that exists is EEXIST; without, it is the same semaphore") {
+     "with O_EXCL, sem_open of an existing name fails with EEXIST; without it, sem_open returns the same semaphore") {
   sem_t* const named = open_new(1);
   EQUAL(open_error(own_name(), O_CREAT | O_EXCL, 1), EEXIST);
   sem_t* const again = sem_open(own_name(), O_CREAT, 0600, 7);
   CHECK(again != SEM_FAILED);
-  EQUAL(value_of(again), 1);  // the value that it has
+  EQUAL(value_of(again), 1);  // its current value
   EQUAL(sem_wait(again), 0);
   EXPECT_ERRNO(sem_trywait(named), EAGAIN);
 }
 
-TEST(semaphore_named_is_missing, "sem_open and sem_unlink of a name that does not exist are ENOENT") {
+TEST(semaphore_named_is_missing, "sem_open and sem_unlink of a missing name fail with ENOENT") {
   sem_t* const named = open_new(1);
   EQUAL(sem_unlink(own_name()), 0);
   EQUAL(open_error(own_name(), 0, 0), ENOENT);

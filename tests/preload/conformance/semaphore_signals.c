@@ -46,7 +46,7 @@ static pthread_t begin(int (*how)(sem_t*), void (*handler)(int), int flags) {
   return thread;
 }
 
-// One signal may come just when the thread is between two sleeps: so there are several, until it has noticed.
+// A signal may arrive while the thread is between two sleeps, so this sends several, until the wait ends.
 static void expect_interrupted(int (*how)(sem_t*)) {
   if (never_sleeps()) return;  // no thread sleeps, so a handler can wake none
   const pthread_t thread = begin(how, handle, 0);
@@ -57,7 +57,7 @@ static void expect_interrupted(int (*how)(sem_t*)) {
   EQUAL((long)join(thread), EINTR);
   CHECK(handled > 0);
   EQUAL(value_of(&semaphore), 0);
-  EQUAL(sem_post(&semaphore), 0);  // it is not in the line any more
+  EQUAL(sem_post(&semaphore), 0);  // the interrupted thread is no longer in the line
   EQUAL(sem_trywait(&semaphore), 0);
 }
 
@@ -69,7 +69,7 @@ TEST(semaphore_clockwait_interrupted, "a handler that runs ends sem_clockwait wi
   expect_interrupted(wait_clocked);
 }
 
-// Handlers with SA_RESTART run this number of times, and then a permit comes.
+// Handlers with SA_RESTART run several times, and then a permit comes.
 static void expect_restarted(int (*how)(sem_t*), bool may_be_interrupted) {
   const pthread_t thread = begin(how, handle, SA_RESTART);
   for (int i = 0; i != 20 && !done; ++i) {
@@ -85,7 +85,7 @@ static void expect_restarted(int (*how)(sem_t*), bool may_be_interrupted) {
   EQUAL(value_of(&semaphore), result == 0 ? 0 : 1);
 }
 
-TEST(semaphore_wait_restarted, "sem_wait waits on after a handler with SA_RESTART") {
+TEST(semaphore_wait_restarted, "sem_wait continues after a handler with SA_RESTART") {
   expect_restarted(sem_wait, false);
 }
 
@@ -100,7 +100,7 @@ static void* takes_turns(void* unused) {
 }
 
 TEST(semaphore_contended_restarted,
-     "sem_wait waits on after a handler with SA_RESTART, also where others come and go") {
+     "sem_wait continues after a handler with SA_RESTART, even while other threads come and go") {
   EQUAL(sem_init(&semaphore, 0, 1), 0);
   install(handle, SA_RESTART);
   pthread_t threads[4];
@@ -116,7 +116,7 @@ TEST(semaphore_contended_restarted,
 
 // The kernel restarts no sleep that has a deadline, although POSIX demands it.
 TEST(semaphore_timedwait_restarted,
-     "sem_timedwait waits on after a handler with SA_RESTART, or is EINTR, and takes no permit") {
+     "sem_timedwait continues after a handler with SA_RESTART, or fails with EINTR and takes no permit") {
   expect_restarted(wait_timed, true);
 }
 
@@ -157,7 +157,7 @@ TEST(semaphore_interrupted_and_posted,
   }
 }
 
-TEST(semaphore_interrupted_and_posted_restart, "with SA_RESTART the wait has the permit that the handler posted") {
+TEST(semaphore_interrupted_and_posted_restart, "with SA_RESTART, the wait gets the permit that the handler posted") {
   for (int turn = 0; turn != 20; ++turn) {
     done = false;
     const pthread_t thread = begin(sem_wait, post, SA_RESTART);
@@ -195,14 +195,14 @@ static pthread_t begin_interrupting(void) {
   return start(interrupts, (void*)turns(200));
 }
 
-TEST(semaphore_handler_posts_during_wait, "a handler may post the semaphore for which it interrupts sem_wait") {
+TEST(semaphore_handler_posts_during_wait, "a handler that interrupts sem_wait may post the same semaphore") {
   const pthread_t thread = begin_interrupting();
   for (long taken = 0; taken != turns(200);) taken += take();
   join(thread);
   EQUAL(value_of(&semaphore), 0);
 }
 
-TEST(semaphore_handler_posts_during_post, "a handler may post the semaphore of which it interrupts sem_post") {
+TEST(semaphore_handler_posts_during_post, "a handler that interrupts sem_post may post the same semaphore") {
   int posted = 0, taken = 0;
   const pthread_t thread = begin_interrupting();
   while (!done) {
@@ -215,7 +215,7 @@ TEST(semaphore_handler_posts_during_post, "a handler may post the semaphore of w
 }
 
 TEST(semaphore_handler_posts_during_timeouts,
-     "a handler may post the semaphore for which it interrupts a wait that times out") {
+     "a handler that interrupts a wait that times out may post the same semaphore") {
   int taken = 0;
   const pthread_t thread = begin_interrupting();
   while (!done) {
@@ -233,7 +233,7 @@ static void* takes_all(void* unused) {
 }
 
 TEST(semaphore_handler_posts_to_others,
-     "a handler may post to another thread while its own is busy with any lock or condition") {
+     "a handler may post for another thread, whatever lock or condition its own thread is using") {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
   const pthread_t thread = begin_interrupting(), taker = start(takes_all, NULL);
@@ -264,7 +264,7 @@ static void* gives_up(void* count) {
 }
 
 TEST(semaphore_handlers_post_among_waiters,
-     "where several wait and give up, and the handlers that interrupt them post, no permit is lost") {
+     "when threads wait and give up, and the handlers that interrupt them post, no permit is lost") {
   pthread_t threads[3];
   int taken[3] = {0};
   install(post, 0);

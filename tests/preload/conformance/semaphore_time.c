@@ -11,7 +11,7 @@ static void make(unsigned permits) { EQUAL(sem_init(&semaphore, 0, permits), 0);
 
 static void expect_value(int expected) { EQUAL(value_of(&semaphore), expected); }
 
-TEST(semaphore_timedwait_times_out, "sem_timedwait is ETIMEDOUT when its time has come, not before") {
+TEST(semaphore_timedwait_times_out, "sem_timedwait fails with ETIMEDOUT at its deadline, not before") {
   make(0);
   for (int i = 0; i != 5; ++i) {
     const struct timespec at = deadline(CLOCK_REALTIME, i);
@@ -22,7 +22,7 @@ TEST(semaphore_timedwait_times_out, "sem_timedwait is ETIMEDOUT when its time ha
 }
 
 TEST(semaphore_clockwait_times_out,
-     "sem_clockwait is ETIMEDOUT when it is time by the clock that it was given, not before") {
+     "sem_clockwait fails with ETIMEDOUT at its deadline on the given clock, not before") {
   static const clockid_t clocks[] = {CLOCK_REALTIME, CLOCK_MONOTONIC};
   make(0);
   for (int i = 0; i != 6; ++i) {
@@ -33,7 +33,7 @@ TEST(semaphore_clockwait_times_out,
   expect_value(0);
 }
 
-TEST(semaphore_past_deadlines, "a deadline that has passed is ETIMEDOUT, however long ago, if there is no permit") {
+TEST(semaphore_past_deadlines, "a deadline that passed any time ago causes ETIMEDOUT if there is no permit") {
   static const time_t seconds[] = {0, -1, -100, LONG_MIN};
   make(0);
   for (int i = 0; i != 4; ++i) {
@@ -55,7 +55,7 @@ TEST(semaphore_past_deadline_with_permits, "a deadline that has passed does not 
   }
 }
 
-TEST(semaphore_bad_nanoseconds, "nanoseconds out of range are EINVAL, if the thread would have to wait") {
+TEST(semaphore_bad_nanoseconds, "nanoseconds out of range cause EINVAL if the thread would have to wait") {
   static const long bad[] = {-1, 1000000000, LONG_MIN, LONG_MAX};
   make(0);
   for (int i = 0; i != 4; ++i) {
@@ -71,8 +71,9 @@ TEST(semaphore_bad_nanoseconds, "nanoseconds out of range are EINVAL, if the thr
   EQUAL(sem_trywait(&semaphore), 0);
 }
 
-// POSIX leaves it open whether the time is looked at then. Where it is, the permit must stay.
-TEST(semaphore_bad_nanoseconds_with_permits, "nanoseconds out of range cost no permit, or do not matter") {
+// POSIX does not say whether the call then checks the deadline. If it does, it must not take the permit.
+TEST(semaphore_bad_nanoseconds_with_permits,
+     "if there is a permit, nanoseconds out of range either do not matter or leave the permit there") {
   const struct timespec at = {0, -1};
   make(1);
   errno = 0;
@@ -98,7 +99,7 @@ TEST(semaphore_bad_clocks, "sem_clockwait refuses clocks other than the real-tim
   expect_value(0);
 }
 
-// --- with others ---
+// --- with other threads ---
 
 struct timed {
   struct timespec at;
@@ -133,7 +134,7 @@ TEST(semaphore_timed_waits_are_woken, "a timed wait that gets a permit before it
   expect_woken(CLOCK_MONOTONIC, deadline(CLOCK_MONOTONIC, 60000));
 }
 
-TEST(semaphore_far_deadlines, "a deadline beyond all counting is no error: a post comes first") {
+TEST(semaphore_far_deadlines, "a deadline too far away to represent is no error: the wait ends with a post") {
   static const time_t seconds[] = {INT_MAX, LONG_MAX / 1000000000, LONG_MAX};
   for (int i = 0; i != 3; ++i) {
     const struct timespec at = {seconds[i], 999999999};
@@ -206,7 +207,7 @@ static void* waits_in_slices(void* unused) {
 }
 
 TEST(semaphore_posts_and_timeouts,
-     "where waits time out and posts come all the time, no permit is lost, and none is made up") {
+     "when waits time out and posts come all the time, no permit is lost, and none is invented") {
   pthread_t threads[4];
   make(0);
   for (int i = 0; i != 4; ++i) threads[i] = start(waits_in_slices, NULL);
@@ -219,7 +220,7 @@ TEST(semaphore_posts_and_timeouts,
   expect_value(0);
 }
 
-TEST(semaphore_post_at_the_deadline, "a post at the deadline is either taken or still there") {
+TEST(semaphore_post_at_the_deadline, "a permit that is posted at the deadline is either taken or still available") {
   make(0);
   for (int turn = 0; turn != 60; ++turn) {
     struct timed soon = {deadline(CLOCK_MONOTONIC, turn % 3), CLOCK_MONOTONIC};

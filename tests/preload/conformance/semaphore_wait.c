@@ -58,7 +58,7 @@ static void hold_up(int number) {
 }
 
 TEST(semaphore_value_that_was,
-     "sem_getvalue returns a value that the semaphore had during the call, even if the call takes long") {
+     "sem_getvalue returns a value that the semaphore had during the call, even if the call takes a long time") {
   EQUAL(sem_init(&semaphore, 0, 0), 0);
   const pthread_t other = start(gives_and_takes, NULL);
   const struct sigaction action = {.sa_handler = hold_up, .sa_flags = SA_RESTART};
@@ -92,7 +92,7 @@ TEST(semaphore_post_wakes_one, "each post ends exactly one more wait") {
   join_all(threads, 4);
 }
 
-TEST(semaphore_many_posts_at_once, "as many posts as threads wait let all of them go") {
+TEST(semaphore_many_posts_at_once, "one post for each waiter ends all waits") {
   pthread_t threads[many];
   start_takers(threads, many);
   for (int i = 0; i != many; ++i) EQUAL(sem_post(&semaphore), 0);
@@ -110,7 +110,8 @@ TEST(semaphore_more_posts_than_waiters, "posts beyond the number of waiters are 
   EXPECT_ERRNO(sem_trywait(&semaphore), EAGAIN);
 }
 
-TEST(semaphore_posts_before_waits, "permits that were posted before any wait end as many later waits at once") {
+TEST(semaphore_posts_before_waits,
+     "permits that were posted before any wait end the same number of later waits at once") {
   pthread_t threads[many];
   EQUAL(sem_init(&semaphore, 0, 0), 0);
   for (int i = 0; i != many; ++i) EQUAL(sem_post(&semaphore), 0);
@@ -119,7 +120,7 @@ TEST(semaphore_posts_before_waits, "permits that were posted before any wait end
   EQUAL(value_of(&semaphore), 0);
 }
 
-TEST(semaphore_initial_permits, "as many threads go at once as the semaphore had permits, the others wait") {
+TEST(semaphore_initial_permits, "as many threads enter at once as the semaphore had permits, and the others wait") {
   pthread_t threads[many];
   EQUAL(sem_init(&semaphore, 0, 3), 0);
   for (int i = 0; i != many; ++i) threads[i] = start(takes, NULL);
@@ -139,7 +140,7 @@ static void* takes_many(void* count) {
   return NULL;
 }
 
-TEST(semaphore_many_of_both, "where four post and four wait, every post is for one wait") {
+TEST(semaphore_many_of_both, "when four threads post and four wait, each post ends one wait") {
   pthread_t threads[many];
   const long count = turns(500);
   EQUAL(sem_init(&semaphore, 0, 0), 0);
@@ -156,7 +157,8 @@ static void* takes_and_gives(void* count) {
   return NULL;
 }
 
-TEST(semaphore_permits_are_conserved, "when eight threads have taken and given, there are as many permits as before") {
+TEST(semaphore_permits_are_conserved,
+     "after eight threads have taken and returned permits, there are as many permits as before") {
   for (unsigned permits = 1; permits != 4; ++permits) {
     pthread_t threads[many];
     EQUAL(sem_init(&semaphore, 0, permits), 0);
@@ -168,7 +170,7 @@ TEST(semaphore_permits_are_conserved, "when eight threads have taken and given, 
   }
 }
 
-// In every way there is, some of which give up.
+// In every possible way; some calls give up.
 static void* takes_in_every_way(void* count) {
   for (long i = 0; i != (long)count; ++i) {
     const struct timespec real = deadline(CLOCK_REALTIME, i % 3 - 1), monotonic = deadline(CLOCK_MONOTONIC, i % 2);
@@ -182,7 +184,8 @@ static void* takes_in_every_way(void* count) {
   return NULL;
 }
 
-TEST(semaphore_permits_are_conserved_in_every_way, "the same if some try, and some give up at a deadline") {
+TEST(semaphore_permits_are_conserved_in_every_way,
+     "the number of permits stays the same even if some threads try, and some give up at a deadline") {
   pthread_t threads[many];
   EQUAL(sem_init(&semaphore, 0, 2), 0);
   for (int i = 0; i != many; ++i) threads[i] = start(takes_in_every_way, (void*)turns(200));
@@ -225,7 +228,7 @@ static void* stays_a_moment(void* count) {
   return NULL;
 }
 
-TEST(semaphore_bounds_concurrency, "a semaphore of three permits never lets more than three in") {
+TEST(semaphore_bounds_concurrency, "a semaphore with three permits never admits more than three threads") {
   pthread_t threads[many];
   EQUAL(sem_init(&semaphore, 0, 3), 0);
   for (int i = 0; i != many; ++i) threads[i] = start(stays_a_moment, (void*)turns(100));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of semaphores share: to look at one, and the ways to wait for it.
+// What the tests of semaphores share: reading the value, and the ways to wait.
 #pragma once
 
 #include "test.h"
@@ -10,7 +10,7 @@ __attribute__((unused)) static int value_of(sem_t* semaphore) {
   return value;
 }
 
-// Long, but not for ever: a test hangs before.
+// Long, but not for ever. A test is killed as hung before that.
 __attribute__((unused)) static int wait_timed(sem_t* semaphore) {
   const struct timespec at = deadline(CLOCK_REALTIME, 60000);
   return sem_timedwait(semaphore, &at);

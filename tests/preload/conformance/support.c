@@ -84,8 +84,7 @@ static bool sleeps_or_ended(pid_t thread) {
   return strrchr(text, ')')[2] == 'S';
 }
 
-// Processor time of a thread of this process; see clock_getcpuclockid in the kernel's posix-timers.h for the number of
-// the clock.
+// Processor time of a thread of this process. The kernel's posix-timers.h defines the number of the clock.
 static long spent(pid_t thread) {
   struct timespec time;
   const clockid_t clock = (clockid_t)(~(unsigned)thread << 3 | 6);
@@ -96,8 +95,8 @@ void until_blocked(int threads) {
   for (; threads != 0; --threads, ++seen_announcements) {
     _Atomic pid_t* const place = &announced[seen_announcements];
     while (*place == 0) nap(0);
-    // Asleep twice: once may have been on the way, in the kernel's hands. A thread that has spun for so long has
-    // nothing else to do.
+    // Check twice that the thread sleeps: the first time, it may have slept in the kernel on its way to the wait. A
+    // thread that has spun for so long has nothing else to do.
     const long enough = spent(*place) + 2000000;
     for (int asleep = 0; asleep != 2 && spent(*place) < enough; nap(0))
       asleep = sleeps_or_ended(*place) ? asleep + 1 : 0;

@@ -35,7 +35,7 @@ struct test {
 };
 void add_test(struct test* test);
 
-// The record has external linkage, so that a name can be given only once.
+// The record has external linkage, so that two tests cannot have the same name.
 #define TEST(name, requirement)                                                         \
   static void run_##name(void);                                                         \
   struct test test_##name = {#name, requirement, run_##name, NULL};                     \
@@ -57,7 +57,7 @@ void check_errno(const char* file, int line, const char* what, long result, cons
 
 pthread_t start(void* (*function)(void*), void* argument);
 void* join(pthread_t thread);
-long result_of(void* (*function)(void*), void* argument);  // calls it in a new thread, and joins this thread
+long result_of(void* (*function)(void*), void* argument);  // calls the function in a new thread, and joins the thread
 bool has_ended(pthread_t thread);                          // joins the thread if it has ended
 
 // A thread calls `will_block` right before it waits. `until_blocked` returns when this number of further threads have
@@ -73,7 +73,8 @@ long turns(long many);
 
 // --- time ---
 
-struct timespec deadline(clockid_t clock, long milliseconds);  // from now; a negative one has passed
+struct timespec deadline(clockid_t clock,
+                         long milliseconds);  // from now; a negative duration gives a deadline in the past
 bool has_passed(clockid_t clock, struct timespec at);
 void nap(long milliseconds);
 
@@ -84,7 +85,7 @@ void ends_well(pid_t child);             // waits for the child, and fails unles
 
 // --- mutexes ---
 
-pthread_mutex_t mutex_of_type(int type);  // PTHREAD_MUTEX_NORMAL ..., as yet unused, so that it may be copied
+pthread_mutex_t mutex_of_type(int type);  // PTHREAD_MUTEX_NORMAL ...; unused, so that it may be copied
 
 #ifdef __cplusplus
 }

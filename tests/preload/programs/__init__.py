@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real programs, unmodified, under `fairlock run`. One module for each says how it is run and what must come of it."""
+"""Real programs, unmodified, under `fairlock run`. Each module says how to run one, and what its result must be."""
 
 from . import cpython, leveldb, mariadb, memcached, redis, rocksdb, sqlite, stress_ng, sysbench
 
@@ -9,5 +9,5 @@ PROGRAMS = {
     for program in module.PROGRAMS
 }
 
-# Those that programs are promised to work with, and glibc's own: what fails there too is not the lock's fault.
+# The locks that real programs must work with, and glibc's own: a failure under glibc's is not the fault of a lock.
 LOCKS = ("glibc", "fair", "ticket", "twa", "hapax", "hapax-vw", "mcs", "clh", "hemlock", "reciprocating")

@@ -10,17 +10,18 @@ from pathlib import Path
 
 import processes
 
-from .trial import PATIENCE, Program, Trial, number
+from .trial import START_LIMIT, Program, Trial, number
 
-# Prints the version, and the file: that of a name in PATH may be a script of pyenv's. Debian's Python has no tests.
+# Prints the version and the real file, because a name in PATH may be a script of pyenv. Debian's Python has no tests.
 WITH_TESTS = "import platform, sys, test.test_threading; print(platform.python_version(), sys.executable)"
 
 
 def suites(version: str) -> Callable[[Trial], str]:
     def run(trial: Trial) -> str:
-        # With nothing installed: a package may have a file with which every Python begins, and some tests notice that.
+        # An environment without packages: a package may install a file that every Python runs first, and tests notice.
         trial.help_with(find(version)[1], "-m", "venv", "--without-pip", trial.folder / "venv")
-        python = ["env", "--default-signal=INT", trial.folder / "venv/bin/python"]  # or they fail behind a shell's `&`
+        # Some tests fail if Python inherits an ignored SIGINT, as it does behind a shell's `&`.
+        python = ["env", "--default-signal=INT", trial.folder / "venv/bin/python"]
         words = ["-m", "test", "-W", "--timeout", 150, "test_threading", "test_queue"]
         output = trial.run(*python, *words, limit=300, complaint=r"^(?:FAIL|ERROR): .*", TMPDIR=str(trial.folder))
         tests = number(r"Total tests: run=(\d+)", output)
@@ -31,13 +32,13 @@ def suites(version: str) -> Callable[[Trial], str]:
 
 @functools.cache
 def find(version: str) -> tuple[str, str]:
-    """Return the exact version and the file of a Python that has its tests; nothing, if there is none."""
+    """Return the exact version and the file of a Python that has its tests, or two empty strings."""
     name = f"python{version}"
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     places = [Path(folder) / name for folder in os.get_exec_path()]
     for file in [*places, *pyenv.glob(f"versions/{version}.*/bin/{name}")]:
         if os.access(file, os.X_OK):
-            answer = processes.run([file, "-c", WITH_TESTS], timeout=PATIENCE)
+            answer = processes.run([file, "-c", WITH_TESTS], timeout=START_LIMIT)
             if answer.returncode == 0:
                 exact, executable = answer.stdout.strip().split(maxsplit=1)
                 return exact, executable
@@ -46,7 +47,7 @@ def find(version: str) -> tuple[str, str]:
 
 def program(version: str) -> Program:
     def unusable() -> str:
-        return "" if find(version)[1] else f"there is no Python {version} with its tests (pyenv has)"
+        return "" if find(version)[1] else f"there is no Python {version} with its tests (pyenv installs one)"
 
     return Program(f"python-{version}", f"python{version}", (), lambda: find(version)[0], suites(version), unusable)
 

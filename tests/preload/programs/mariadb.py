@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MariaDB: sysbench's transactions, then clients that move money about. No row and no money is lost."""
+"""MariaDB: sysbench's transactions, then clients that move money between accounts. No row and no money is lost."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from .trial import Program, Trial, demand, number, version_of
 
-SERVER = shutil.which("mariadbd") or "/usr/sbin/mariadbd"  # where only root looks
+SERVER = shutil.which("mariadbd") or "/usr/sbin/mariadbd"  # this folder is in the PATH of root only
 CLIENTS, ROWS, ACCOUNTS, BALANCE = 6, 500, 10, 1000
 
-# Rows are locked in the order of their numbers, so that no client becomes the victim of a deadlock.
+# Each transaction locks rows in the order of their numbers, so that no deadlock occurs.
 MOVES = """
 BEGIN NOT ATOMIC
   FOR i IN 1..{moves} DO
@@ -29,8 +29,8 @@ END
 def run(trial: Trial) -> str:
     data, socket, log = trial.folder / "data", trial.folder / "socket", trial.folder / "log"
     settings = ["--no-defaults", f"--datadir={data}", f"--socket={socket}"]
-    if os.geteuid() == 0:  # as root it does not start
-        trial.folder.chmod(0o777)  # for its socket
+    if os.geteuid() == 0:  # the server refuses to run as root
+        trial.folder.chmod(0o777)  # so that the server can create its socket
         settings.append("--user=nobody")
     trial.run("mariadb-install-db", *settings, "--innodb-log-file-size=8M", "--skip-test-db")
 
@@ -48,7 +48,7 @@ def run(trial: Trial) -> str:
         output = trial.run(*load.split(), f"--threads={CLIENTS}", f"--time={trial.times(4)}", "run")
         rate = number(r"transactions: +\d+ +\(([\d.]+) per sec", output)
         demand(number(r"reconnects: +(\d+)", output), 0, "reconnects")
-        for table in ("sbtest.sbtest1", "sbtest.sbtest2"):  # where each transaction deletes a row and inserts it again
+        for table in ("sbtest.sbtest1", "sbtest.sbtest2"):  # each transaction deletes a row here and inserts it again
             demand(ask(f"SELECT COUNT(*) FROM {table}"), str(ROWS), f"rows of {table}")
             demand(ask(f"CHECK TABLE {table} EXTENDED").split()[-1], "OK", f"check of {table}")
 
@@ -61,7 +61,7 @@ def run(trial: Trial) -> str:
             list(clients.map(ask, [MOVES.format(moves=moves, accounts=ACCOUNTS)] * CLIENTS))
         sums = ask("SELECT SUM(balance), SUM(moves) FROM bank.account").split()
         demand(sums, [str(ACCOUNTS * BALANCE), str(2 * CLIENTS * moves)], "money and moves")
-    demand([line for line in log.read_text().splitlines() if "[ERROR]" in line], [], "errors in its log")
+    demand([line for line in log.read_text().splitlines() if "[ERROR]" in line], [], "errors in the server's log")
     return f"{rate:.0f} transactions/s"
 
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 import socket
 from concurrent.futures import ThreadPoolExecutor
 
-from .trial import PATIENCE, Program, Trial, demand, number, version_of
+from .trial import START_LIMIT, Program, Trial, demand, number, version_of
 
 CLIENTS = 8
-LOAD = "key\n64 64 1\nvalue\n1024 1024 1\ncmd\n0 0.1\n1 0.9\n"  # lengths; one part is set, nine are got
+LOAD = "key\n64 64 1\nvalue\n1024 1024 1\ncmd\n0 0.1\n1 0.9\n"  # lengths; then 1 set for 9 gets
 
 
 def run(trial: Trial) -> str:
@@ -17,7 +17,7 @@ def run(trial: Trial) -> str:
         port = free.getsockname()[1]
     with trial.server(*f"memcached -u nobody -U 0 -l 127.0.0.1 -p {port} -t 4".split(), ready=lambda: answers(port)):
         operations, load = trial.times(200_000), trial.folder / "load"
-        load.write_text(LOAD)  # or it would write that into the user's home
+        load.write_text(LOAD)  # otherwise memcaslap writes a file into the user's home
         words = f"memcaslap -s 127.0.0.1:{port} -F {load} -T 2 -c 16 -w 1k -x {operations} -v 0.2"
         output = trial.run(*words.split())
         demand(number(r"Ops: (\d+)", output), operations, "operations")
@@ -42,10 +42,10 @@ def count(port: int, increments: int) -> None:
 
 
 class Connection:
-    """A client: one line there, one line back."""
+    """A client that sends a line, and receives a line."""
 
     def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=START_LIMIT)
         self._file = self._socket.makefile("rwb")
 
     def __enter__(self) -> Connection:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Redis with threads for its clients: values are right, also in what a forked child saves, and while it is loaded."""
+"""Redis with I/O threads: its values are right, even after a forked child has saved them and Redis has loaded them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .trial import Program, Trial, demand, number, version_of, wait_for
 
 
 def run(trial: Trial) -> str:
-    # Debian's redis-tools has the server under another name; redis-server would add a service, which starts at once.
+    # Debian's redis-tools has the server under another name. The package redis-server would also start a service.
     server, socket = trial.folder / "redis-server", trial.folder / "socket"
     server.symlink_to(shutil.which("redis-check-rdb") or "")
-    requests = trial.times(16_000)  # whole pipelines of 16: the benchmark would round up
+    requests = trial.times(16_000)  # a multiple of 16, because the benchmark rounds up to whole pipelines
     settings = f"--port 0 --unixsocket {socket} --dir {trial.folder} --appendonly yes --enable-debug-command local"
-    # They spin while there is work, and with more of them than processors the benchmark would take minutes.
+    # I/O threads spin while there is work. With more of them than processors, the benchmark would take minutes.
     threads = f"--io-threads {max(2, min(4, os.cpu_count() or 2))} --io-threads-do-reads yes"
 
     def ask(*words: object) -> str:
@@ -28,16 +28,16 @@ def run(trial: Trial) -> str:
         demand(ask("get", "counter:__rand_int__"), str(requests), "the benchmark's counter")
         demand(ask("llen", "mylist"), str(requests), "the benchmark's list")
 
-        # While it counts on, children that are forked save everything, and the background thread frees the list.
+        # While Redis continues to count, forked children save everything, and a background thread frees the list.
         ask("bgrewriteaof")
         ask("unlink", "mylist")
         trial.run(*load, "-t", "incr")
         saved = "aof_rewrite_in_progress:0"
-        wait_for(lambda: saved in ask("info", "persistence"), "no end of the child that saves", pid)
+        wait_for(lambda: saved in ask("info", "persistence"), "the child that saves did not end", pid)
         demand("aof_last_bgrewrite_status:ok" in ask("info", "persistence"), True, "the child has saved")
         ask("debug", "reload")
         ask("debug", "loadaof")
-        demand(ask("get", "counter:__rand_int__"), str(2 * requests), "the counter, loaded again")
+        demand(ask("get", "counter:__rand_int__"), str(2 * requests), "the counter, after loading")
     return f"{rate:.0f} requests/s"
 
 

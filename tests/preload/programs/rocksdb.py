@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RocksDB's db_bench with the lab's settings, and a buffer so small that it always flushes and merges files beside."""
+"""RocksDB's db_bench with the lab's settings, and a buffer so small that it flushes and merges files all the time."""
 
 from __future__ import annotations
 

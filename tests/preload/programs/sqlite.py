@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SQLite, one connection for all threads: its recursive mutex is what they share. Python's module drives it."""
+"""SQLite: all threads share one connection, and so its recursive mutex. Python's module drives it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .trial import Program, Trial, number
 
 THREADS, ACCOUNTS, BALANCE = 6, 20, 1000
 
-# Started under the lock. Each thread moves money about, and counts what it did in the same statement.
+# This program runs under the lock. Each thread moves money, and counts its moves in the same statement.
 DRIVER = """
 import random, sqlite3, sys, threading, time
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""stress-ng: its stressors of mutexes, whose threads change their priority on the way, and of semaphores."""
+"""stress-ng: its stressors of mutexes, whose threads also change their priorities, and of semaphores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def stressor(name: str) -> Callable[[Trial], str]:
         output = trial.run(*words, "--temp-path", trial.folder)
         operations = number(rf"\] {name} +(\d+)", output)
         if not operations:
-            raise FailedError("no operation was done")
+            raise FailedError("stress-ng performed no operation")
         return f"{operations / seconds:.0f} operations/s"
 
     return run

@@ -13,7 +13,7 @@ def threads(trial: Trial) -> str:
     output = trial.run(
         *f"sysbench threads --threads={THREADS} --thread-locks=1 --events={events} --time=100 run".split()
     )
-    demand(done(output), events, "events")
+    demand(total_events(output), events, "events")
     return f"{events / seconds(output):.0f} events/s"
 
 
@@ -22,11 +22,11 @@ def mutex(trial: Trial) -> str:
     output = trial.run(
         *f"sysbench mutex --threads={THREADS} --mutex-num=2 --mutex-locks={locks} --mutex-loops=100 run".split()
     )
-    demand(done(output), THREADS, "events")  # an event is all that a thread does
+    demand(total_events(output), THREADS, "events")  # the whole work of a thread is one event
     return f"{THREADS * locks / seconds(output):.0f} locks/s"
 
 
-def done(output: str) -> float:
+def total_events(output: str) -> float:
     return number(r"total number of events: +(\d+)", output)
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread waits for `ledger` in deposit() while another holds it, as often as the argument says. No thread waits for
-// `calm`.
+// One thread waits for `ledger` in deposit() while another thread holds it. The argument says how often. No thread
+// waits for `calm`.
 #include "support.h"
 
 static pthread_mutex_t ledger = PTHREAD_MUTEX_INITIALIZER;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thread i takes `counted` i * 100 times, in every way there is; all of them wait on a condition and take a semaphore,
-// too.
+// Thread i takes `counted` i * 100 times, in every possible way. All threads also wait on a condition and take a
+// semaphore.
 #include "support.h"
 
 enum { threads = 5 };
@@ -26,7 +26,7 @@ static void* takes(void* number) {
     CHECK(sem_timedwait(&permits, &real) == 0 && sem_post(&permits) == 0);
     CHECK(sem_clockwait(&permits, CLOCK_MONOTONIC, &monotonic) == 0 && sem_post(&permits) == 0);
   }
-  pthread_mutex_lock(&meeting);  // once; the threads that wait take it twice, so all but the last
+  pthread_mutex_lock(&meeting);  // once; a wait takes the mutex again, so all threads but the last take it twice
   ++here;
   while (here != threads) pthread_cond_wait(&all_here, &meeting);
   pthread_cond_broadcast(&all_here);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library whose constructor takes a mutex before any other code runs, and whose malloc takes one at each call.
+// A library whose constructor takes a mutex before any other code runs, and whose malloc takes a mutex at each call.
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>

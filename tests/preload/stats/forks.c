@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes `counted` 3 times, and forks. The child takes it 5 times, and ends with _exit. So does that of a vfork, in its
-// parent's memory, and the parent takes it 4 times more.
+// Takes `counted` 3 times, and forks. The child takes `counted` 5 times, and ends with _exit. The child of a vfork, in
+// its parent's memory, only ends with _exit. Then the parent takes `counted` 4 more times.
 #include "support.h"
 
 pthread_mutex_t counted = PTHREAD_MUTEX_INITIALIZER;

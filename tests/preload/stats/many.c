@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ten thousand threads, fifty at a time, each of which takes `counted` once; with an argument, 100000 mutexes.
+// Ten thousand threads, fifty at a time, take `counted` once each. With an argument, one thread takes 100000 mutexes.
 #include "support.h"
 
 pthread_mutex_t counted = PTHREAD_MUTEX_INITIALIZER;

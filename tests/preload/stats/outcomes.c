@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each call returns, one line each: the same with statistics and without.
+// Prints what each call returns, one line each. The output is the same with statistics and without.
 #include "support.h"
 
 static pthread_mutex_t mutex_of_type(int type, int protocol, int robust) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs share: threads, and contention that is sure to happen.
+// What the programs share: threads, and contention that happens for certain.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -36,8 +36,8 @@ static void* join(pthread_t thread) {
   return result;
 }
 
-// A thread announces that it will wait, and does nothing else before it waits. In the end it sleeps, whatever it waits
-// for.
+// A thread announces that it will wait, and does nothing else before it waits. Whatever it waits for, it eventually
+// sleeps.
 static _Atomic pid_t about_to_wait;
 
 static void will_wait(void) { about_to_wait = (pid_t)syscall(SYS_gettid); }

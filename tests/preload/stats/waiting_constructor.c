@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library whose constructor waits for a thread that locks mutexes of all kinds: while it is opened, the loader's lock
-// is taken.
+// A library whose constructor waits for a thread that locks mutexes of all kinds. While a program opens the library, it
+// holds the loader's lock.
 #include <pthread.h>
 #include <semaphore.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library of the program. Its constructor runs before those of the program and of preloaded objects, and so do its
-// handlers at a fork.
+// A library of the program. Its constructor runs before the constructors of the program and of preloaded objects, and
+// its fork handlers are registered first.
 #include <pthread.h>
 
 pthread_mutex_t early_mutex = PTHREAD_MUTEX_INITIALIZER;

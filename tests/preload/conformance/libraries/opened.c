@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library that the program opens: mutexes of its own, in its constructor, its functions and its destructor.
+// A library that the program opens. It uses its own mutexes in its constructor, functions and destructor.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ static void* increment(void* unused) {
   return unused;
 }
 
-// While it runs, the loader's lock is taken: whoever asked it for anything now would hang.
+// While the constructor runs, the loader's lock is held: a thread that called the loader now would hang.
 __attribute__((constructor)) static void begin(void) {
   pthread_t thread;
   increment(NULL);
