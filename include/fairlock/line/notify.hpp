@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// WaiterLine: the threads that wait for a notification, in order of arrival. It is the inside of a condition
+// WaiterLine: the threads that wait for a notification, in order of arrival. It is the core of a condition
 // (condition.hpp).
 //
 //   field             holds                                                  written by
 //   guard_            held while a thread changes the line: for a few        waiters and notifiers
 //                     instructions
-//   first_            the longest waiter, or null                            under the guard
-//   element.next      the next longest waiter; after the newest waiter,      under the guard; then by its notifier
-//                     the longest                                            alone
-//   element.before    the opposite direction; null: it is off the line       under the guard
+//   first_            the oldest waiter, or null                             under the guard
+//   element.next      the next waiter in order of arrival;                   under the guard; then by its notifier
+//                     after the newest waiter, the oldest                    alone
+//   element.before    the opposite direction; null: it has left the line     under the guard
 //   element.claimed   1: the waiter was notified or gives up, whichever      its notifier (under the guard), or its
 //                     came first                                             owner
 //   element.gate      as on a waiting chain (waiting/chain.hpp)              its owner, and its notifier (woken)
 //
-// If a waiter gives up while a notifier notifies it, `claimed` decides: either the waiter takes the notification, or
+// If a waiter gives up while a notifier notifies it, `claimed` decides: either the waiter accepts the notification, or
 // the notifier goes on to the next waiter. An element lives on its owner's stack, and an owner that was notified
 // touches nothing else. So the line may be destroyed as soon as every waiter was notified or has returned.
 //
@@ -37,8 +37,8 @@ class WaiterLine {
   struct Element;
 
  public:
-  // The place of the calling thread in the line. Its destructor gives it up. An exception (from until.interrupted(), or
-  // because the thread ends) must not lose a notification.
+  // The place of the calling thread in the line. Its destructor gives up the place and passes on a notification that
+  // has arrived: an exception (from until.interrupted(), or because the thread ends) must not lose it.
   class Place {
    public:
     explicit Place(WaiterLine& line) : line_(line) { line.arrive(*mine_); }
@@ -62,7 +62,7 @@ class WaiterLine {
     bool settled_ = false;
   };
 
-  // Notify the longest waiters, at most `most`. Returns how many.
+  // Notify the oldest waiters, at most `most`. Returns how many.
   std::uint64_t notify(std::uint64_t most) {
     // Leave the guard alone if no thread waits. A thread that released the user's lock before we acquired it is in line
     // already, and we see that.
@@ -121,7 +121,7 @@ class WaiterLine {
   // Stop waiting. True: the thread was notified after all.
   [[gnu::noinline]] bool leave(Element& mine) {
     if (mine.claimed.exchange(1, order::relaxed) != 0) {
-      // A notifier has claimed our element, and needs it until it has opened the gate. The line may be gone.
+      // A notifier has claimed our element, and needs the element until it has opened the gate. The line may be gone.
       P::watch(mine.gate, Forever{});
       return true;
     }
