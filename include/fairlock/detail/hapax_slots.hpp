@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HapaxSlots: from a hapax to its slot, and how a waiter waits there without being visible.
+// HapaxSlots: which slot belongs to a hapax, and how a waiter waits there invisibly.
 //
 //   notice    the last hapax that departed through the slot
 //
@@ -46,17 +46,17 @@ struct HapaxSlots {
     if constexpr (!P::sleeps) P::domain().notices[own_index(salt, mine)].exchange(mine, order::release);
   }
 
-  struct Waited {
+  struct WaitResult {
     std::uint64_t before;  // the hapax that departed, or that had not departed when `until` came
     bool admitted, collided;
   };
 
-  // Wait until `before` has departed. If its thread leaves the line, wait for its predecessor instead. `collided`: the
-  // waiter saw another hapax in the slot. `fenced`: the owner looks at arrive_ after its store to depart_ and may skip
-  // the slot, so our look at depart_ must not come before our exchange on arrive_.
+  // Wait until `before` has departed. If the thread of `before` leaves the line, wait for that thread's predecessor
+  // instead. `collided`: the waiter saw another hapax in the slot. `fenced`: the owner looks at arrive_ after its store
+  // to depart_ and may skip the slot, so our look at depart_ must not come before our exchange on arrive_.
   template <class Word, Until U>
-  [[gnu::noinline]] static Waited await_departure(const Word& depart, const void* lock, std::uint64_t before,
-                                                  bool fenced, const U& until) {
+  [[gnu::noinline]] static WaitResult await_departure(const Word& depart, const void* lock, std::uint64_t before,
+                                                      bool fenced, const U& until) {
     if (fenced) P::fence(order::seq_cst);
     const auto departed = [&] { return depart.load(order::acquire) == before; };
     for (bool collided = false;;) {
@@ -118,7 +118,8 @@ struct HapaxSlots {
     }
   }
 
-  // Make the waiter in the slot of a hapax look again. The poke never stores that hapax: it would be a hand-over.
+  // Make the waiter in the slot of a hapax look again. The poke never stores that hapax, because that would be a
+  // hand-over.
   static void poke(std::uint32_t salt, std::uint64_t hapax) {
     if constexpr (P::sleeps) P::signal(key(salt, hapax));
     else P::domain().notices[index(salt, hapax)].exchange(Hapaxes<P>::next(), order::acq_rel);

@@ -84,10 +84,10 @@ class ClhLock {
     P::publish(episode.mine->state, free());
   }
 
-  // It looks at nodes although the caller is not in line. For tests, and for a caller that knows that no thread leaves
-  // the line or ends meanwhile.
+  // This looks at nodes although the caller is not in line. It is for tests, and for callers that know that no thread
+  // leaves the line or exits meanwhile.
   bool locked() const {
-    const Node* const last = tail_.load(order::acquire);  // so that a newcomer's node is seen initialised
+    const Node* const last = tail_.load(order::acquire);  // acquire: the node is seen initialised
     if (last == nullptr) return false;
     Node* state = last->state.load(order::acquire);
     while (has_left(state)) state = state->state.load(order::acquire);
@@ -129,10 +129,10 @@ class ClhLock {
   }
 
   void leave(Node* mine, Node* before) {
-    // The last waiter in line undoes its arrival. No other thread could take `before`. What its owner does meanwhile
-    // stands in `before` for the next arrival: if it releases, the lock is free, and if it leaves, the state says so.
+    // The last waiter in line undoes its arrival. No other thread could take `before`. The state of `before` tells the
+    // next arrival what its owner did meanwhile: free if the owner released the lock, another node if the owner left.
     if (tail_.cas(mine, before, order::acq_rel)) return Nodes::give(mine);
-    P::publish(mine->state, before);  // to our successor, to which both nodes now belong
+    P::publish(mine->state, before);  // our successor takes over both nodes
   }
 
   typename P::template atomic<Node*> tail_;

@@ -35,7 +35,7 @@ struct HapaxOptions {
   AfterCollision after_collision = AfterCollision::nothing;
   Notify notify = Notify::always;
   bool early_fetch = false;  // look at depart_ before the arrival's RMW
-  // At depart_, before a waiter turns to its slot: with few threads, one cache line fewer moves.
+  // How often a waiter looks at depart_ before it turns to its slot. With few threads, this moves one cache line less.
   unsigned looks = 4;
   Layout layout = Layout::together;
 };
@@ -46,11 +46,11 @@ class HapaxLock {
   static constexpr bool heuristic = O.notify == Notify::if_waited_or_arrived;
 
  public:
-  struct Waited {
+  struct EpisodeAndWait {
     std::uint64_t hapax;
     bool waited;
   };
-  using Episode = std::conditional_t<heuristic, Waited, std::uint64_t>;
+  using Episode = std::conditional_t<heuristic, EpisodeAndWait, std::uint64_t>;
 
   static constexpr Properties properties{
       .name = "hapax",
@@ -70,7 +70,7 @@ class HapaxLock {
     if constexpr (O.early_fetch) early = depart_.load(order::acquire);
     const auto before = arrive_.exchange(mine, order::acq_rel);
     if constexpr (O.early_fetch)
-      if (early == before) return episode(mine, false);  // `before` had departed, and no thread arrived before us
+      if (early == before) return episode(mine, false);  // `before` had departed, and no thread arrived in between
     if (depart_.load(order::acquire) == before) [[likely]]
       return episode(mine, false);
     if (O.looks != 0 && P::await_briefly(depart_, [=](auto now) { return now == before; }, O.looks, order::acquire))

@@ -6,8 +6,8 @@
 //   node.next     the successor's node                 the successor, once
 //   node.locked   1: wait                              its owner (1), its predecessor (0)
 //
-// Its waiters cannot leave. In the published ways to do so, a leaver waits for its neighbours (Scott, Scherer 2001), or
-// the lock is several times as long (Scott 2002).
+// Its waiters cannot leave. In the published variants whose waiters can, a leaver waits for its neighbours (Scott,
+// Scherer 2001), or the lock is several times as long (Scott 2002).
 #pragma once
 
 #include <fairlock/detail/element.hpp>
@@ -45,7 +45,7 @@ class McsLock {
   };
 
   Episode acquire() {
-    Node* const mine = fresh();
+    Node* const mine = new_node();
     if (Node* const before = tail_.exchange(mine, order::acq_rel)) {
       mine->locked.init(1);  // no thread sees the node yet: the next store shows it to the predecessor
       P::publish(before->next, mine);
@@ -56,7 +56,7 @@ class McsLock {
 
   std::optional<Episode> try_acquire() {
     if (tail_.load(order::relaxed) != nullptr) return std::nullopt;
-    Node* const mine = fresh();
+    Node* const mine = new_node();
     if (tail_.cas(nullptr, mine, order::acq_rel)) return mine;
     Nodes::give(mine);
     return std::nullopt;
@@ -81,7 +81,7 @@ class McsLock {
   }
 
  private:
-  static Node* fresh() {
+  static Node* new_node() {
     Node* const node = Nodes::take();
     node->next.init(nullptr);
     return node;

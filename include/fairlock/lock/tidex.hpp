@@ -9,7 +9,7 @@
 //   unlocked: arrive_ == depart_
 //
 // A thread has two identities. If depart_ still shows one of them, an arrival under it would make the lock look free,
-// so the thread takes the other one. Identities recur, so there is no sound try_acquire on single words.
+// so the thread takes the other one. Identities recur, so try_acquire cannot be sound on single words.
 #pragma once
 
 #include <fairlock/detail/hapax_supply.hpp>

@@ -24,15 +24,15 @@ struct TwaOptions {
 
 template <Platform P, TwaOptions O = TwaOptions{}>
 class TwaLock : public TicketLock<P, TicketOptions{.timed = O.timed, .layout = O.layout}> {
-  using Counts = TicketLock<P, TicketOptions{.timed = O.timed, .layout = O.layout}>;
+  using Base = TicketLock<P, TicketOptions{.timed = O.timed, .layout = O.layout}>;
   using Waiters = FarWaiting<P, O.far, O.threshold, O.hash>;
-  using Counts::line_;
-  using typename Counts::Line;
+  using Base::line_;
+  using typename Base::Line;
 
  public:
-  using Episode = typename Counts::Episode;
+  using Episode = typename Base::Episode;
   using Timed = TwaLock<P, TwaOptions{O.threshold, O.hash, O.far, O.early_fetch, true, O.layout}>;
-  using Counts::timed;
+  using Base::timed;
 
   static constexpr Properties properties{
       .name = "twa",
@@ -70,7 +70,7 @@ class TwaLock : public TicketLock<P, TicketOptions{.timed = O.timed, .layout = O
       line_.release(1, [this](auto admitted, auto) { Waiters::poke_after_rmw(this, admitted, 1); });
     } else {
       const auto admitted = line_.grant_.load(order::relaxed) + 1;
-      line_.grant_.store(admitted, order::release);  // the hand-over; the rest only prepares the next hand-over
+      line_.grant_.store(admitted, order::release);  // the hand-over; the lines below only prepare the next one
       if constexpr (Waiters::where == Far::chain) P::fence(order::seq_cst);
       Waiters::poke(this, admitted, 1);
     }

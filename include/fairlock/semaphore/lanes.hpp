@@ -26,9 +26,9 @@ struct LanedSemaphoreOptions {
 template <Platform P, LanedSemaphoreOptions O = LanedSemaphoreOptions{}>
 class LanedSemaphore
     : public TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = Layout::sequestered}> {
-  using Counts = TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = Layout::sequestered}>;
-  using Counts::line_;
-  using typename Counts::Line;
+  using Base = TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = Layout::sequestered}>;
+  using Base::line_;
+  using typename Base::Line;
   static_assert(O.lanes >= 2, "lanes: two or more (one is the ticket semaphore)");
 
  public:
@@ -40,7 +40,7 @@ class LanedSemaphore
   };
 
   constexpr LanedSemaphore() = default;
-  explicit LanedSemaphore(std::uint64_t permits) : Counts(permits) {
+  explicit LanedSemaphore(std::uint64_t permits) : Base(permits) {
     for (auto& grant : others_) grant.init(permits);
   }
 
@@ -61,7 +61,7 @@ class LanedSemaphore
 
   template <class V>
   void fields(V&& visit) const {
-    Counts::fields(visit);
+    Base::fields(visit);
     for (unsigned i = 0; i + 1 < O.lanes; ++i) visit("grant", i + 1, others_[i]);
   }
 

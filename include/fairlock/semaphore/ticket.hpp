@@ -42,7 +42,7 @@ class TicketSemaphore {
 
   constexpr TicketSemaphore() = default;
   explicit TicketSemaphore(std::uint64_t permits) {
-    if (permits > max()) P::stop(properties.name, "made with more permits than max()");
+    if (permits > max()) P::stop(properties.name, "created with more permits than max()");
     line_.start_with(permits);
   }
 
@@ -60,7 +60,7 @@ class TicketSemaphore {
     line_.release(permits, [this](std::uint64_t first, std::uint64_t count) { wake(first, count); });
   }
 
-  // The permits available now. If negative, so many threads are in line.
+  // The permits available now. A negative value counts the tickets in line.
   std::int64_t value() const { return line_.value(); }
 
   template <class V>

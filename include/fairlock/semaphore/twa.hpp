@@ -33,13 +33,13 @@ struct TwaSemaphoreOptions {
 
 template <Platform P, TwaSemaphoreOptions O = TwaSemaphoreOptions{}>
 class TwaSemaphore : public TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = O.layout}> {
-  using Counts = TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = O.layout}>;
+  using Base = TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = O.layout}>;
   using Waiters = FarWaiting<P, O.far, O.threshold, O.hash>;
-  using Counts::line_;
-  using typename Counts::Line;
+  using Base::line_;
+  using typename Base::Line;
 
  public:
-  using Counts::Counts;
+  using Base::Base;
 
   static constexpr Properties properties{
       .name = O.far == Far::chain   ? "twa-semaphore-chain"
@@ -83,7 +83,7 @@ class TwaSemaphore : public TicketSemaphore<P, TicketSemaphoreOptions{.initial =
  private:
   template <Until U>
   bool wait(std::uint64_t mine, const U& until) {
-    if constexpr (O.fast_path) P::fence(order::seq_cst);  // our ticket before any look at the grant that makes us wait
+    if constexpr (O.fast_path) P::fence(order::seq_cst);  // our draw precedes the looks at the grant
     return Waiters::await_turn(line_, this, mine, until);
   }
 };
