@@ -72,7 +72,7 @@ class Original {
 };
 
 namespace glibc {
-// clang-format off: one entry a line
+// clang-format off: one entry per line
 #define FAIRLOCK_ORIGINALS(each)                                                                                \
   each(pthread_mutex_init) each(pthread_mutex_destroy) each(pthread_mutex_lock) each(pthread_mutex_trylock)    \
   each(pthread_mutex_timedlock) each(pthread_mutex_clocklock) each(pthread_mutex_unlock)                       \
