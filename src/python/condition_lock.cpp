@@ -7,14 +7,14 @@ namespace fairlock::python {
 
 namespace {
 
-bool has(PyObject* object, const char* name) {
+bool has_attribute(PyObject* object, const char* name) {
   PyObject* const attribute = PyObject_GetAttrString(object, name);
   if (attribute == nullptr) PyErr_Clear();
   Py_XDECREF(attribute);
   return attribute != nullptr;
 }
 
-// The truth of a call's result. -1: the call raised.
+// Whether the result of a call is true. -1: the call raised.
 int truth(PyObject* result) {
   const int truth = result == nullptr ? -1 : PyObject_IsTrue(result);
   Py_XDECREF(result);
@@ -52,7 +52,7 @@ bool ConditionLock::set(PyObject* lock, const ModuleState& state) {
                  as<PyTypeObject>(lock)->tp_name);
     return false;
   }
-  if (new_kind == Kind::foreign && (!has(lock, "acquire") || !has(lock, "release"))) {
+  if (new_kind == Kind::foreign && (!has_attribute(lock, "acquire") || !has_attribute(lock, "release"))) {
     PyErr_Format(PyExc_AttributeError, "a condition needs a lock with acquire() and release(), not %.100s",
                  Py_TYPE(lock)->tp_name);
     return false;
@@ -70,9 +70,9 @@ void ConditionLock::clear() {
 int ConditionLock::is_owned() const {
   if (kind == Kind::lock) return is_held(own_lock());
   if (kind == Kind::rlock) return owned_by_me(own_lock());
-  if (has(object, "_is_owned")) return truth(call("_is_owned"));
-  const int free = truth(PyObject_CallMethod(object, "acquire", "O", Py_False));
-  if (free <= 0) return free < 0 ? -1 : 1;
+  if (has_attribute(object, "_is_owned")) return truth(call("_is_owned"));
+  const int acquired = truth(PyObject_CallMethod(object, "acquire", "O", Py_False));
+  if (acquired <= 0) return acquired < 0 ? -1 : 1;
   PyObject* const released = call("release");
   Py_XDECREF(released);
   return released == nullptr ? -1 : 0;
@@ -113,7 +113,7 @@ void ConditionLock::take_detached(const Held& held, InterruptibleWait& wait) con
   if (kind == Kind::foreign) return;
   wait.make_unconditional();
   bool taken = try_take(own_lock());
-  // The notifier still holds the lock, and is about to release it.
+  // The notifier may still hold the lock, but is about to release it.
   for (int i = 0; !taken && i < 20; ++i) {
     DefaultPlatform::pause(16);
     taken = own_lock()->algorithm->permits(own_lock()->state) > 0 && try_take(own_lock());
@@ -164,12 +164,12 @@ PyObject* ConditionLock::acquire(PyObject* args, PyObject* kwargs) const {
 }
 
 PyObject* ConditionLock::release_save() const {
-  return call(has(object, "_release_save") ? "_release_save" : "release");
+  return call(has_attribute(object, "_release_save") ? "_release_save" : "release");
 }
 
 PyObject* ConditionLock::acquire_restore(PyObject* saved) const {
   // The parentheses keep a tuple together as one argument.
-  if (has(object, "_acquire_restore")) return PyObject_CallMethod(object, "_acquire_restore", "(O)", saved);
+  if (has_attribute(object, "_acquire_restore")) return PyObject_CallMethod(object, "_acquire_restore", "(O)", saved);
   return call("acquire");
 }
 

@@ -14,20 +14,20 @@ struct ConditionLock {
   PyObject* object;
   Kind kind;
 
-  bool set(PyObject* lock, const ModuleState& state);  // false: it is not a lock, and an exception is set
-  void clear();                                        // to None, not null: finalizers may still call methods
+  bool set(PyObject* lock, const ModuleState& state);  // false: `lock` is not a lock, and an exception is set
+  void clear();                                        // sets it to None, not null: finalizers may still call methods
 
-  // In the child of a fork. A waiter that vanished may have taken the lock again.
+  // Call it in the child of a fork: a waiter that vanished may have taken the lock again.
   void repair() const;
 
-  // Whether it is a lock of fairlock that is held, or that a thread has waited for.
+  // Whether this is a fairlock lock that is held, or that a thread has waited for.
   bool in_use() const {
     return kind != Kind::foreign &&
            (is_held(own_lock()) || own_lock()->contention.load(std::memory_order_relaxed) != nullptr);
   }
 
-  // 1, 0, or -1 and an exception. If the lock does not know its owner, the answer is whether any thread holds it, as in
-  // threading.
+  // Returns 1, 0, or -1 with an exception set. If the lock does not know its owner, the answer is whether any thread
+  // holds it, as in threading.
   int is_owned() const;
   bool expect_owned(const char* what) const;  // false: an exception is set
 
