@@ -36,8 +36,8 @@ class HapaxSeqlock {
     Words words{};
     std::memcpy(words.data(), &record, sizeof(T));
     const auto at_start = writes_.fetch_add(begun + under_way, order::acquire);
-    const auto mine = Hapaxes<P>::next();
-    first_.exchange(mine, order::acq_rel);
+    const auto own_hapax = Hapaxes<P>::next();
+    first_.exchange(own_hapax, order::acq_rel);
     P::fence(order::release);  // a thread that sees one of our words also sees first_
     for (std::size_t i = 0; i < count; ++i) words_[i].store(words[i], order::relaxed);
     // An RMW, not a load: every writer that begins after this RMW sees our first_, so its own first_ comes later. Our
@@ -45,7 +45,7 @@ class HapaxSeqlock {
     // it publish before us.
     const auto now = writes_.fetch_add(0, order::acq_rel);
     const bool alone = at_start % begun == 0 && now / begun == at_start / begun + 1;
-    if (alone) last_.store(mine, order::release);
+    if (alone) last_.store(own_hapax, order::release);
     writes_.fetch_add(-under_way, order::release);
     return alone;
   }

@@ -42,8 +42,8 @@ struct HapaxSlots {
   // The key of the threads that sleep until a hapax departs. Like the slot, it stays the same for a whole block.
   static Key key(std::uint32_t salt, std::uint64_t hapax) { return P::key(&P::domain().notices[index(salt, hapax)]); }
 
-  static void notify(std::uint32_t salt, std::uint64_t mine) {
-    if constexpr (!P::sleeps) P::domain().notices[own_index(salt, mine)].exchange(mine, order::release);
+  static void notify(std::uint32_t salt, std::uint64_t own_hapax) {
+    if constexpr (!P::sleeps) P::domain().notices[own_index(salt, own_hapax)].exchange(own_hapax, order::release);
   }
 
   struct WaitResult {
@@ -95,16 +95,16 @@ struct HapaxSlots {
     return entry->value;
   }
 
-  // The thread with the hapax `mine` and a reservation stops waiting for `before`. poke() wakes its successor.
+  // The calling thread, which has a reservation, stops waiting for `before`. poke() wakes its successor.
   template <class Word, class F>
-  [[gnu::noinline]] static void leave(Word& arrive, std::uint64_t mine, std::uint64_t before, const F& poke) {
+  [[gnu::noinline]] static void leave(Word& arrive, std::uint64_t own_hapax, std::uint64_t before, const F& poke) {
     auto last = before;
-    if (arrive.cas(mine, before, order::acq_rel)) {  // the last in line: undo the arrival
+    if (arrive.cas(own_hapax, before, order::acq_rel)) {  // the last in line: undo the arrival
       Leavers<P>::give_up_reservation();
     } else {
-      Leavers<P>::put(mine, before, 0);
+      Leavers<P>::put(own_hapax, before, 0);
       poke();
-      last = mine;
+      last = own_hapax;
     }
     // The last leaver has no successor, and its entry would make a free lock look held for ever, so it must remove the
     // entries at the tail. Of two adjacent leavers, one undoes its arrival and then looks for the other's entry. The

@@ -62,23 +62,23 @@ struct VisibleSlots {
 
   // Make the successor of a leaver look for the leaver's entry, which is in the table already. If the successor is
   // visible, clearing its slot does that.
-  static void poke(const void* lock, std::uint64_t mine) {
+  static void poke(const void* lock, std::uint64_t own_hapax) {
     P::fence(order::seq_cst);
-    auto& slot = slot_of(lock, mine);
-    slot.cas(mine, 0, order::acq_rel);
+    auto& slot = slot_of(lock, own_hapax);
+    slot.cas(own_hapax, 0, order::acq_rel);
     wake(slot);
   }
 
   // The waiter wrote its slot and then looked at depart. We wrote depart and now look at the slot. One of the two sees
   // the other (Dekker).
-  static void catch_late(auto& slot, std::uint64_t mine) {
+  static void catch_late(auto& slot, std::uint64_t own_hapax) {
     if constexpr (O.catch_late == VwCatch::rmw) {
-      if (slot.fetch_add(0, order::acq_rel) != mine) return;
+      if (slot.fetch_add(0, order::acq_rel) != own_hapax) return;
     } else {
       P::fence(order::seq_cst);
-      if (O.catch_late == VwCatch::fence_load_cas && slot.load(order::relaxed) != mine) return;
+      if (O.catch_late == VwCatch::fence_load_cas && slot.load(order::relaxed) != own_hapax) return;
     }
-    slot.cas(mine, 0, order::release);
+    slot.cas(own_hapax, 0, order::release);
   }
 
   // Wait until `before` has departed. If the thread of `before` leaves the line, wait for that thread's predecessor

@@ -81,18 +81,18 @@ class FairLine : FairWaiters<P, O> {
   template <Until U>
   [[gnu::noinline]] bool take_until(const U& until) {
     if (P::over(until)) return false;
-    typename P::template scoped<Element> mine;
-    mine->gate.init(gate_shut);
-    if (take_soon() || take_or_arrive(*mine)) return true;
-    while (P::watch(mine->gate, until)) {
-      if (head() == &*mine) {
-        if (take_as_head(*mine, until)) return true;
+    typename P::template scoped<Element> own_element;
+    own_element->gate.init(gate_shut);
+    if (take_soon() || take_or_arrive(*own_element)) return true;
+    while (P::watch(own_element->gate, until)) {
+      if (head() == &*own_element) {
+        if (take_as_head(*own_element, until)) return true;
         break;
       }
-      if (take_out_of_turn(*mine, until)) return true;
-      sleep_again(*mine);
+      if (take_out_of_turn(*own_element, until)) return true;
+      sleep_again(*own_element);
     }
-    leave(*mine);
+    leave(*own_element);
     return false;
   }
 
@@ -122,7 +122,7 @@ class FairLine : FairWaiters<P, O> {
   }
 
   // True: there was a permit after all.
-  bool take_or_arrive(Element& mine) {
+  bool take_or_arrive(Element& own_element) {
     Bits now = word_.load(order::relaxed);
     Bits next;
     for (;;) {
@@ -136,13 +136,13 @@ class FairLine : FairWaiters<P, O> {
       }
     }
     Element* const first = head();
-    set_head(Ring<Element>::append(first, mine));
+    set_head(Ring<Element>::append(first, own_element));
     done_editing(next, first == nullptr);
     return false;
   }
 
   template <Until U>
-  bool take_as_head(Element& mine, const U& until) {
+  bool take_as_head(Element& own_element, const U& until) {
     const auto patience = P::within(until, O.patience);
     judge();
     Bits borrowed = 0;  // saturation that the head set to close the line, without having observed it
@@ -153,7 +153,7 @@ class FairLine : FairWaiters<P, O> {
         const Bits next = ((*now - Word::one_permit) & ~borrowed) | Word::editing;
         if (!word_.cas(*now, next, order::acquire)) continue;
         observer_of(until).claims_permit(true);  // before the return, because there may be a thread to wake first
-        set_head(Ring<Element>::remove(&mine, mine));
+        set_head(Ring<Element>::remove(&own_element, own_element));
         done_editing(next, true);
         return true;
       }
@@ -169,26 +169,26 @@ class FairLine : FairWaiters<P, O> {
 
   // For a waiter that is awake, but not the head.
   template <Until U>
-  bool take_out_of_turn(Element& mine, const U& until) {
+  bool take_out_of_turn(Element& own_element, const U& until) {
     for (;;) {
       const auto now =
           P::await_briefly(word_, &Word::available, P::short_spin == 0 ? 1 : P::short_spin, order::relaxed);
-      if (!now || Word::saturated(*now) || head() == &mine) return false;
+      if (!now || Word::saturated(*now) || head() == &own_element) return false;
       const Bits next = (*now - Word::one_permit) | Word::editing;
       if (!word_.cas(*now, next, order::acquire)) continue;
       observer_of(until).claims_permit(true);
       Element* const first = head();
-      set_head(Ring<Element>::remove(first, mine));
-      done_editing(next, first == &mine);
+      set_head(Ring<Element>::remove(first, own_element));
+      done_editing(next, first == &own_element);
       return true;
     }
   }
 
   // Shut the gate while `editing` is set. Otherwise a thread that makes this waiter the head meanwhile could still take
   // it for awake, and no thread would wake it.
-  void sleep_again(Element& mine) {
+  void sleep_again(Element& own_element) {
     const Bits now = begin_editing();
-    mine.gate.store(gate_shut, order::relaxed);
+    own_element.gate.store(gate_shut, order::relaxed);
     done_editing(now);
   }
 
@@ -230,11 +230,11 @@ class FairLine : FairWaiters<P, O> {
     return word_.load(order::relaxed) != now;
   }
 
-  [[gnu::noinline]] void leave(Element& mine) {
+  [[gnu::noinline]] void leave(Element& own_element) {
     const Bits now = begin_editing();
     Element* const first = head();
-    set_head(Ring<Element>::remove(first, mine));
-    done_editing(now, first == &mine);
+    set_head(Ring<Element>::remove(first, own_element));
+    done_editing(now, first == &own_element);
   }
 };
 

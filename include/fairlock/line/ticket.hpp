@@ -88,11 +88,11 @@ class TicketLine {
   bool acquire_until(const U& until, const W& wait, const F& release_one) {
     bool entered = false;
     if (!Leavers::reserve_unless([&] { return entered = try_arrive(); }, until)) return entered;
-    const auto mine = come_back_or_arrive();
+    const auto ticket = come_back_or_arrive();
     observer_of(until).claims_permit(true);
-    if (!wait(mine)) {
+    if (!wait(ticket)) {
       observer_of(until).claims_permit(false);
-      if (!leave(mine, release_one)) return false;
+      if (!leave(ticket, release_one)) return false;
     }
     Leavers::give_up_reservation();
     return true;

@@ -47,17 +47,17 @@ class LifoLock {
     if (top_.compare_exchange(top, locked_empty(), order::acquire)) return {};
     // A thread waits for one lock at a time, and its element is off the stack when it returns, so one element is
     // enough.
-    auto& mine = P::template local<Element>();
-    mine.gate.init(0);
+    auto& own_element = P::template local<Element>();
+    own_element.gate.init(0);
     for (;;) {
       if (top == nullptr) {
         if (top_.compare_exchange(top, locked_empty(), order::acquire)) return {};
       } else {
-        mine.next.init(top);
-        if (top_.compare_exchange(top, &mine, order::release)) break;
+        own_element.next.init(top);
+        if (top_.compare_exchange(top, &own_element, order::release)) break;
       }
     }
-    P::await(mine.gate, [](auto gate) { return gate != 0; }, order::acquire);
+    P::await(own_element.gate, [](auto gate) { return gate != 0; }, order::acquire);
     return {};
   }
 

@@ -48,11 +48,11 @@ class TwaLock : public TicketLock<P, TicketOptions{.timed = O.timed, .layout = O
   Episode acquire() {
     [[maybe_unused]] std::uint64_t early = 0;
     if constexpr (O.early_fetch) early = line_.grant_.load(order::acquire);
-    const auto mine = line_.arrive();
+    const auto ticket = line_.arrive();
     if constexpr (O.early_fetch)
-      if (Line::admits(early, mine)) return {};  // as in the ticket lock: an admitted ticket stays admitted
-    if (!Line::admits(line_.grant_.load(order::acquire), mine)) [[unlikely]]
-      Waiters::await_turn(line_, this, mine, Forever{});
+      if (Line::admits(early, ticket)) return {};  // as in the ticket lock: an admitted ticket stays admitted
+    if (!Line::admits(line_.grant_.load(order::acquire), ticket)) [[unlikely]]
+      Waiters::await_turn(line_, this, ticket, Forever{});
     return {};
   }
 
@@ -60,7 +60,7 @@ class TwaLock : public TicketLock<P, TicketOptions{.timed = O.timed, .layout = O
   std::optional<Episode> acquire_until(const U& until)
     requires timed
   {
-    const auto wait = [&](auto mine) { return Waiters::await_turn(line_, this, mine, until); };
+    const auto wait = [&](auto ticket) { return Waiters::await_turn(line_, this, ticket, until); };
     if (!line_.acquire_until(until, wait, [this] { release({}); })) return std::nullopt;
     return Episode{};
   }

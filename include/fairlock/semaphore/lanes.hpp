@@ -48,7 +48,7 @@ class LanedSemaphore
 
   template <Until U>
   bool acquire_until(const U& until) {
-    return line_.acquire_until(until, [&](auto mine) { return await_turn(mine, until); }, [this] { release(); });
+    return line_.acquire_until(until, [&](auto ticket) { return await_turn(ticket, until); }, [this] { release(); });
   }
 
   void release(std::uint64_t permits = 1) {
@@ -67,11 +67,11 @@ class LanedSemaphore
 
  private:
   template <Until U>
-  bool await_turn(std::uint64_t mine, const U& until) {
-    const auto lane = mine % O.lanes;
+  bool await_turn(std::uint64_t ticket, const U& until) {
+    const auto lane = ticket % O.lanes;
     const auto& grant = lane == 0 ? line_.grant_ : others_[lane - 1];
     return P::await_until(
-               grant, [=](auto now) { return Line::admits(now, mine); }, until, order::acquire, P::key(this, mine))
+               grant, [=](auto now) { return Line::admits(now, ticket); }, until, order::acquire, P::key(this, ticket))
         .has_value();
   }
 

@@ -52,7 +52,7 @@ class TicketSemaphore {
 
   template <Until U>
   bool acquire_until(const U& until) {
-    return line_.acquire_until(until, [&](auto mine) { return await_turn(mine, until); }, [this] { release(); });
+    return line_.acquire_until(until, [&](auto ticket) { return await_turn(ticket, until); }, [this] { release(); });
   }
 
   void release(std::uint64_t permits = 1) {
@@ -90,10 +90,10 @@ class TicketSemaphore {
 
  private:
   template <Until U>
-  bool await_turn(std::uint64_t mine, const U& until) {
+  bool await_turn(std::uint64_t ticket, const U& until) {
     return P::await_until(
-               line_.grant_, [=](auto now) { return Line::admits(now, mine); }, until, order::acquire,
-               P::key(this, mine))
+               line_.grant_, [=](auto now) { return Line::admits(now, ticket); }, until, order::acquire,
+               P::key(this, ticket))
         .has_value();
   }
 };
