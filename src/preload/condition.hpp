@@ -69,18 +69,18 @@ class Condition {
     {
       // Enter the line before the mutex is unlocked, so that its next owner finds this waiter there.
       typename WaiterLine<P>::Place place(line_);
-      if (const int failed = unlock()) {
+      if (const int error = unlock()) {
         inside_.fetch_add(~0u, order::relaxed);
-        return failed;
+        return error;
       }
       notified = place.wait(until);
     }
     if (until.was_cancelled() && notified) line_.notify(1);  // the notification must not be lost with this thread
     // The memory of `inside` may be gone by the time of the unpark.
     if (inside_.fetch_add(~0u, order::acq_rel) == (ending | 1)) QuietFutex::unpark(&inside_);
-    const int failed = lock();
+    const int error = lock();
     until.end_if_cancelled();
-    return failed != 0 ? failed : notified ? 0 : ETIMEDOUT;
+    return error != 0 ? error : notified ? 0 : ETIMEDOUT;
   }
 
  private:

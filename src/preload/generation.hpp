@@ -76,10 +76,10 @@ class Generations {
       return alive;
     }
     if (last_ == none) {
-      const int before = errno;
+      const int saved_errno = errno;
       wiped_ = sysconf(_SC_PAGESIZE) <= static_cast<long>(sizeof(Page)) &&
                madvise(&page_, sizeof(Page), MADV_WIPEONFORK) == 0;
-      errno = before;
+      errno = saved_errno;
     } else {
       after_fork_in_child<P>();
       P::after_fork();

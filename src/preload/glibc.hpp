@@ -33,7 +33,7 @@ class Original {
     return function(arguments...);
   }
 
-  bool known() const { return function_.load(std::memory_order_relaxed) != nullptr; }
+  bool is_found() const { return function_.load(std::memory_order_relaxed) != nullptr; }
 
   [[gnu::cold, gnu::noinline]] F* find() {
     void* address = dlsym(RTLD_NEXT, name_);
@@ -108,14 +108,14 @@ class HeldMutex {
 
   int unlock() const {
     mutex_->__data.__nusers += counts_;
-    const int failed = pthread_mutex_unlock(mutex_);
-    if (failed != 0) mutex_->__data.__nusers -= counts_;
-    return failed;
+    const int error = pthread_mutex_unlock(mutex_);
+    if (error != 0) mutex_->__data.__nusers -= counts_;
+    return error;
   }
   int lock_again() const {
-    const int failed = pthread_mutex_lock(mutex_);
-    if (failed == 0) mutex_->__data.__nusers -= counts_;
-    return failed;
+    const int error = pthread_mutex_lock(mutex_);
+    if (error == 0) mutex_->__data.__nusers -= counts_;
+    return error;
   }
 
  private:

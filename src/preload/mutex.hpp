@@ -115,12 +115,12 @@ class Mutex {
   }
 
   int lock_until(clockid_t clock, const timespec* at) {
-    if (!known(clock)) return EINVAL;
+    if (!is_known(clock)) return EINVAL;
     if (!prepare()) [[unlikely]]
       return glibc::pthread_mutex_clocklock(original(), clock, at);
     if (const auto again = relock(EDEADLK)) return *again;
     if (try_enter()) return 0;
-    if (!valid(*at)) return EINVAL;
+    if (!is_valid(*at)) return EINVAL;
     return enter_by({.clock = clock, .at = at});
   }
 
@@ -141,9 +141,9 @@ class Mutex {
 
   // For a thread that has waited on a condition.
   int lock_again() {
-    const int failed = lock();
-    if (failed == 0 && waiters_ != 0) --waiters_;  // 0 in the child of a fork, which forgets all waiters
-    return failed;
+    const int error = lock();
+    if (error == 0 && waiters_ != 0) --waiters_;  // 0 in the child of a fork, which forgets all waiters
+    return error;
   }
 
  private:

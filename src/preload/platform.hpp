@@ -18,9 +18,9 @@ struct QuietFutex {
     return Wait({}).sleep(word, value, deadline);
   }
   static void unpark(const void* word) {
-    const int before = errno;  // the kernel sets it if the memory of the word is already unmapped
+    const int saved_errno = errno;  // the kernel sets it if the memory of the word is already unmapped
     FutexParking::unpark(word);
-    errno = before;
+    errno = saved_errno;
   }
 };
 

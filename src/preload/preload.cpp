@@ -58,9 +58,9 @@ int wait_over_bridge(pthread_mutex_t* mutex, const F& wait) {
   // Count the waiter before the mutex is unlocked, so that its next owner sees the waiter.
   waiters_on_bridge.fetch_add(1, std::memory_order_relaxed);
   glibc::pthread_mutex_lock(&bridge);
-  if (const int failed = OurMutex::of(mutex).unlock(true)) {
+  if (const int error = OurMutex::of(mutex).unlock(true)) {
     leave(nullptr);
-    return failed;
+    return error;
   }
   int result;
   pthread_cleanup_push(leave, mutex);  // if glibc cancels the thread, its handlers need the mutex locked
@@ -205,7 +205,7 @@ int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
 // An invalid time is an error that must be found before the mutex is unlocked. glibc checks the time too, but on the
 // bridge that is too late.
 int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* at) {
-  if (!valid(*at)) return EINVAL;
+  if (!is_valid(*at)) return EINVAL;
   if (!OurCondition::ours(condition))
     return wait_over_bridge(mutex,
                             [=](pthread_mutex_t* held) { return glibc::pthread_cond_timedwait(condition, held, at); });
@@ -213,7 +213,7 @@ int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, co
 }
 
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* at) {
-  if (!valid(*at) || !known(clock)) return EINVAL;
+  if (!is_valid(*at) || !is_known(clock)) return EINVAL;
   if (!OurCondition::ours(condition))
     return wait_over_bridge(
         mutex, [=](pthread_mutex_t* held) { return glibc::pthread_cond_clockwait(condition, held, clock, at); });
@@ -246,13 +246,13 @@ int sem_wait(sem_t* semaphore) {
 
 int sem_timedwait(sem_t* semaphore, const timespec* at) {
   if (!OurSemaphore::ours(semaphore)) return glibc::sem_timedwait(semaphore, at);
-  if (!valid(*at)) return set_errno(EINVAL);
+  if (!is_valid(*at)) return set_errno(EINVAL);
   return set_errno(OurSemaphore::of(semaphore).wait({.clock = CLOCK_REALTIME, .at = at}));
 }
 
 int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* at) {
   if (!OurSemaphore::ours(semaphore)) return glibc::sem_clockwait(semaphore, clock, at);
-  if (!known(clock) || !valid(*at)) return set_errno(EINVAL);
+  if (!is_known(clock) || !is_valid(*at)) return set_errno(EINVAL);
   return set_errno(OurSemaphore::of(semaphore).wait({.clock = clock, .at = at}));
 }
 
@@ -266,7 +266,7 @@ int sem_getvalue(sem_t* semaphore, int* value) noexcept {
 
 void* mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset) noexcept {
   // malloc may map its first memory before our constructor has run, and the search for the original may call malloc.
-  void* const memory = glibc::mmap.known()
+  void* const memory = glibc::mmap.is_found()
                            ? glibc::mmap(at, size, protection, flags, file, offset)
                            : reinterpret_cast<void*>(syscall(SYS_mmap, at, size, protection, flags, file, offset));
   if (memory != MAP_FAILED && SharedMemory::is_shared_mapping(protection, flags)) SharedMemory::add(memory, size);
@@ -284,9 +284,9 @@ void* shmat(int segment, const void* at, int flags) noexcept {
 }
 
 int pthread_setcanceltype(int type, int* before) {
-  const int failed = glibc::pthread_setcanceltype(type, before);
-  if (failed == 0) asynchronous = type == PTHREAD_CANCEL_ASYNCHRONOUS;
-  return failed;
+  const int error = glibc::pthread_setcanceltype(type, before);
+  if (error == 0) asynchronous = type == PTHREAD_CANCEL_ASYNCHRONOUS;
+  return error;
 }
 
 }  // extern "C"

@@ -37,8 +37,8 @@ namespace fairlock::preload {
 
 inline constexpr long second = 1'000'000'000;
 
-inline bool valid(const timespec& time) { return time.tv_nsec >= 0 && time.tv_nsec < second; }
-inline bool known(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
+inline bool is_valid(const timespec& time) { return time.tv_nsec >= 0 && time.tv_nsec < second; }
+inline bool is_known(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
 
 inline std::uint64_t nanoseconds(const timespec& time) {
   if (time.tv_sec < 0) return 0;
@@ -55,11 +55,11 @@ inline std::uint64_t now(clockid_t clock) {
 // Sleeps while the word has this value, and returns 0 or the kernel's error. Like every pthread function, it keeps
 // errno.
 inline int sleep_on(const std::atomic<std::uint32_t>& word, std::uint32_t value, clockid_t clock, const timespec* at) {
-  const int before = errno;
+  const int saved_errno = errno;
   const int how = FUTEX_WAIT_BITSET_PRIVATE | (clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
   const long result = syscall(SYS_futex, &word, how, value, at, nullptr, FUTEX_BITSET_MATCH_ANY);
   const int error = result == 0 ? 0 : errno;
-  errno = before;
+  errno = saved_errno;
   return error;
 }
 
@@ -124,10 +124,10 @@ class Wait : public WaitObserver {
       error = sleep_on(word, value, clock, at);
     } else {
       catch_cancellation([&] {
-        int before;
-        glibc::pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
+        int former_type;
+        glibc::pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &former_type);
         error = sleep_on(word, value, clock, at);
-        glibc::pthread_setcanceltype(before, nullptr);
+        glibc::pthread_setcanceltype(former_type, nullptr);
         await_late_cancellation();
       });
     }
@@ -150,9 +150,9 @@ class Wait : public WaitObserver {
   // that signal. If it arrived after our function has returned, the caller would lose the result. At the end of a
   // cancellation point glibc waits for a signal that is under way, and read() is the cheapest cancellation point.
   static void await_late_cancellation() {
-    const int before = errno;
+    const int saved_errno = errno;
     [[maybe_unused]] const auto failure = read(-1, nullptr, 0);
-    errno = before;
+    errno = saved_errno;
   }
 
   // Calls action(), which may be cancelled, in a frame that holds nothing else.

@@ -110,12 +110,12 @@ int count_reacquired(pthread_mutex_t* mutex, int result) {
 template <class F>
 int wait(sem_t* semaphore, const void* site, const F& wait) {
   pthread_testcancel();  // these functions are cancellation points even if the thread need not wait
-  const int before = errno;
+  const int saved_errno = errno;
   if (next::sem_trywait(semaphore) == 0) {
     count_acquisition(semaphore, Kind::semaphore);
     return 0;
   }
-  errno = before;
+  errno = saved_errno;
   const Wait waiting;
   const int result = wait();
   if (result == 0) {
@@ -126,11 +126,11 @@ int wait(sem_t* semaphore, const void* site, const F& wait) {
   return result;
 }
 
-bool known(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
-bool valid(const timespec* at) { return at->tv_nsec >= 0 && at->tv_nsec < 1'000'000'000; }
+bool is_known(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
+bool is_valid(const timespec* at) { return at->tv_nsec >= 0 && at->tv_nsec < 1'000'000'000; }
 
 [[gnu::constructor]] void at_load() {
-  const int before = errno;
+  const int saved_errno = errno;
   next::find_all();
   next_exit.find();
   begin();
@@ -139,7 +139,7 @@ bool valid(const timespec* at) { return at->tv_nsec >= 0 && at->tv_nsec < 1'000'
     begin();
   });
   at_quick_exit(report);
-  errno = before;
+  errno = saved_errno;
 }
 
 [[gnu::destructor]] void at_exit() { report(); }
@@ -171,7 +171,7 @@ FAIRLOCK_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timesp
 FAIRLOCK_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* at) noexcept {
   const auto wait = [&] { return next::pthread_mutex_clocklock(mutex, clock, at); };
   // An unknown clock is a mistake even if the mutex is free. A mutex that inherits priorities knows only one clock.
-  if (known(clock) && (clock == CLOCK_REALTIME || (mutex->__data.__kind & inherits) == 0))
+  if (is_known(clock) && (clock == CLOCK_REALTIME || (mutex->__data.__kind & inherits) == 0))
     return lock(mutex, FAIRLOCK_CALLER, wait);
   const int result = wait();
   if (owns(result)) count_acquisition(mutex, Kind::mutex);
@@ -213,12 +213,12 @@ FAIRLOCK_EXPORT int sem_trywait(sem_t* semaphore) noexcept {
 FAIRLOCK_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* at) {
   const auto timed = [&] { return next::sem_timedwait(semaphore, at); };
   // An invalid time is a mistake even if the thread need not wait.
-  return valid(at) ? wait(semaphore, FAIRLOCK_CALLER, timed) : timed();
+  return is_valid(at) ? wait(semaphore, FAIRLOCK_CALLER, timed) : timed();
 }
 
 FAIRLOCK_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* at) {
   const auto timed = [&] { return next::sem_clockwait(semaphore, clock, at); };
-  return known(clock) && valid(at) ? wait(semaphore, FAIRLOCK_CALLER, timed) : timed();
+  return is_known(clock) && is_valid(at) ? wait(semaphore, FAIRLOCK_CALLER, timed) : timed();
 }
 
 // --- the end of a process without destructors, which is common in children of a fork ---

@@ -209,16 +209,16 @@ void write_file() {
   const FileSizeSignalBlocked blocked;
   char* const end = path + strlen(path);
   char digits[12], *at = digits + sizeof digits;
-  for (auto rest = process; rest != 0; rest /= 10) *--at = static_cast<char>('0' + rest % 10);
+  for (auto number = process; number != 0; number /= 10) *--at = static_cast<char>('0' + number % 10);
   *end = '.';
   memcpy(end + 1, at, static_cast<std::size_t>(digits + sizeof digits - at));
-  char* const rest = end + 1 + (digits + sizeof digits - at);
+  char* const suffix = end + 1 + (digits + sizeof digits - at);
   // Process numbers recur, in another namespace or after many processes. In that case, a letter distinguishes the
   // files.
   int file = -1;
   for (char letter = '\0'; file < 0 && letter <= 'z'; letter = letter == '\0' ? 'a' : static_cast<char>(letter + 1)) {
-    rest[0] = letter;
-    rest[1] = '\0';
+    suffix[0] = letter;
+    suffix[1] = '\0';
     file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file < 0 && errno != EEXIST) break;
   }
@@ -253,12 +253,12 @@ void begin() {
     length = strlen(path);
     path[length++] = '/';
   }
-  const auto rest = strlen(name);
-  if (length + rest + sizeof ".4194304z" > sizeof path) {
+  const auto name_length = strlen(name);
+  if (length + name_length + sizeof ".4194304z" > sizeof path) {
     path[0] = '\0';
     return;
   }
-  memcpy(path + length, name, rest + 1);
+  memcpy(path + length, name, name_length + 1);
 }
 
 void report() {
@@ -266,9 +266,9 @@ void report() {
   int cancellable = 0;
   // The thread that ends the process may have been cancelled before.
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
-  const int before = errno;
+  const int saved_errno = errno;
   write_file();
-  errno = before;
+  errno = saved_errno;
   pthread_setcancelstate(cancellable, nullptr);
 }
 
