@@ -39,25 +39,25 @@ ConditionObject* condition_of(PyObject* object) { return as<ConditionObject>(obj
 
 // When this returns, the thread holds the lock again, unless the acquire of a foreign lock raised.
 Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
-  ConditionLock::Held held;
+  ConditionLock::SavedState state;
   bool notified, raised;
   {
     // The record comes first, because the release of a foreign lock may let another thread fork. The place comes before
     // the release, so that the next owner of the lock finds this thread in line.
     InterruptibleWait wait(reinterpret_cast<PyObject*>(self), self->waiters, Handlers::in_line);
     Line::Place place(self->line);
-    if (!self->lock.release_for_wait(held)) return Outcome::error;
+    if (!self->lock.release_for_wait(state)) return Outcome::error;
     wait.detach(deadline);
     notified = place.wait(wait);
     // Without a GIL, the thread takes the lock before it attaches, which may take long. With a GIL, it attaches first:
     // otherwise it would hold the lock while it waits for the GIL, and the running thread would have to give up the GIL
     // at its next acquisition of the lock.
-    if (free_threaded) self->lock.take_detached(held, wait);
+    if (free_threaded) self->lock.take_detached(state, wait);
     raised = wait.attach();
     if (!free_threaded) self->lock.take_attached();
     raised |= PyErr_Occurred() != nullptr;
   }
-  if (self->lock.restore(held) && !raised) return notified ? Outcome::acquired : Outcome::timed_out;
+  if (self->lock.restore(state) && !raised) return notified ? Outcome::acquired : Outcome::timed_out;
   if (notified) self->line.notify(1);  // pass the notification to the next waiter
   return Outcome::error;
 }

@@ -84,20 +84,20 @@ bool ConditionLock::expect_owned(const char* what) const {
   return owned == 1;
 }
 
-bool ConditionLock::release_for_wait(Held& held) const {
+bool ConditionLock::release_for_wait(SavedState& state) const {
   if (kind == Kind::foreign) {
-    held.saved = release_save();
-    return held.saved != nullptr;
+    state.foreign_state = release_save();
+    return state.foreign_state != nullptr;
   }
   LockObject* const lock = own_lock();
-  if ((held.contention = contention_of(lock)) == nullptr) {
+  if ((state.contention = contention_of(lock)) == nullptr) {
     PyErr_NoMemory();
     return false;
   }
   // Another thread may have released the lock since the caller checked the owner.
   if (kind == Kind::rlock ? !owned_by_me(lock) : disown(lock) == 0) return not_owned("wait");
   if (kind == Kind::rlock) {
-    held.count = std::exchange(lock->count, 0);
+    state.count = std::exchange(lock->count, 0);
     disown(lock);
   }
   give_back(lock);
@@ -109,7 +109,7 @@ void ConditionLock::take_attached() const {
   if (kind != Kind::foreign && !try_take(own_lock())) wait_unconditionally(own_lock());
 }
 
-void ConditionLock::take_detached(const Held& held, InterruptibleWait& wait) const {
+void ConditionLock::take_detached(const SavedState& state, InterruptibleWait& wait) const {
   if (kind == Kind::foreign) return;
   wait.make_unconditional();
   bool taken = try_take(own_lock());
@@ -120,23 +120,23 @@ void ConditionLock::take_detached(const Held& held, InterruptibleWait& wait) con
   }
   if (taken) return;
   // A second record: the thread still belongs to the condition, and now waits for the lock.
-  const WaitRecord record(object, &held.contention->waiters, wait.interpreter(), Handlers::out_of_line);
-  wait_detached(own_lock(), *held.contention, wait);
+  const WaitRecord record(object, &state.contention->waiters, wait.interpreter(), Handlers::out_of_line);
+  wait_detached(own_lock(), *state.contention, wait);
 }
 
 void ConditionLock::repair() const {
   if (kind != Kind::foreign) repair_lock(object);
 }
 
-bool ConditionLock::restore(Held& held) const {
+bool ConditionLock::restore(SavedState& state) const {
   if (kind != Kind::foreign) {
     own_lock()->owner.store(this_thread(), std::memory_order_relaxed);
-    own_lock()->count = held.count;
+    own_lock()->count = state.count;
     return true;
   }
   const SavedException exception;
-  PyObject* const taken = acquire_restore(held.saved);
-  Py_CLEAR(held.saved);
+  PyObject* const taken = acquire_restore(state.foreign_state);
+  Py_CLEAR(state.foreign_state);
   Py_XDECREF(taken);
   return taken != nullptr;
 }

@@ -33,17 +33,17 @@ struct ConditionLock {
 
   // --- the steps of a wait: release the lock, take it again, restore its owner and count ---
 
-  struct Held {
+  struct SavedState {
     std::size_t count = 1;                  // of an RLock
     ContentionState* contention = nullptr;  // of a lock of fairlock
-    PyObject* saved = nullptr;              // by a foreign lock
+    PyObject* foreign_state = nullptr;      // what release_save() of a foreign lock returned
   };
-  bool release_for_wait(Held& held) const;  // false: an exception is set
+  bool release_for_wait(SavedState& state) const;  // false: an exception is set
   // Both acquire a lock of fairlock, even if a signal handler raises. restore() acquires a foreign lock.
-  void take_detached(const Held& held, InterruptibleWait& wait) const;
+  void take_detached(const SavedState& state, InterruptibleWait& wait) const;
   void take_attached() const;
   // False: the acquire of a foreign lock raised, and that exception is set. Otherwise an earlier exception stays set.
-  bool restore(Held& held) const;
+  bool restore(SavedState& state) const;
 
   // --- the lock's methods ---
 
