@@ -73,7 +73,7 @@ class Capacitor {
   static_assert(O.platoon >= 1, "platoon: at least one thread");
   static_assert(O.skip.valid(), "skip: a probability, from 0 to 1");
   static_assert(O.lanes != 0 && (O.lanes & (O.lanes - 1)) == 0, "lanes: a power of two");
-  static_assert(!O.activate || TryLock<Inner>, "activate: only over a lock that can be tried");
+  static_assert(!O.activate || TryLock<Inner>, "activate: the inner lock needs try_acquire()");
   static_assert(Semaphore::initial == (O.at_run_time ? 0 : O.platoon),
                 "the semaphore begins with a permit for each member of the platoon");
 

@@ -252,7 +252,7 @@ struct Find<Name, EntryList<First, Rest...>> {
 
 template <FixedString Name>
 struct Find<Name, EntryList<>> {
-  static_assert(sizeof(Name) == 0, "nothing of this name in fairlock's catalogue: `fairlock list` shows the names");
+  static_assert(sizeof(Name) == 0, "fairlock's catalogue has no entry of this name: `fairlock list` shows the names");
 };
 
 }  // namespace detail
