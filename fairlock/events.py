@@ -16,7 +16,7 @@ class _NotCopied:
     def __reduce__(self) -> NoReturn:
         raise TypeError(
             f"cannot pickle '{type(self).__module__}.{type(self).__qualname__}' object: it belongs to one process; "
-            "leave it out in __getstate__() and make a new one in __setstate__()"
+            "leave it out in __getstate__() and create a new one in __setstate__()"
         )
 
 

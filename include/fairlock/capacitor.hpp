@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Capacitor: makes any lock fair by admitting threads to it in platoons. (Dice, Kogan; Capacitor paper, Listings 1 and
-// 2: with a ticket semaphore the simplistic form, with a TWA semaphore the scalable one.)
+// 2. A ticket semaphore gives the simplistic form, a TWA semaphore the scalable form.)
 //
 //   field             holds                                      written by
 //   inner_            the wrapped lock                           its own algorithm
 //   gate.semaphore    `platoon` permits at first                 arrivals (take one), the last member of a platoon
 //                                                                (returns all)
-//   gate.departures   how many of this platoon have departed     each departure; the last member of the platoon (0)
+//   gate.departures   departed members of this platoon           each departure; the last member of the platoon (0)
 //
 //   idle: permits + departed == platoon       closed: no permits, and departed < platoon
 //
 // The permits come back only when the whole platoon has departed, and the semaphore is FIFO. So a thread that arrives
-// `platoon` places after a waiter enters after it, whatever the inner lock does. At most platoon - 1 later arrivals
-// enter before a waiter in all, and no thread twice while different threads hold the places of the platoon.
+// `platoon` places after a waiter enters after it, whatever the inner lock does. In all, at most platoon - 1 later
+// arrivals enter before a waiter. No thread does so twice while different threads hold the places of the platoon.
 //
 // A member departs while it still holds the inner lock, just before it releases it. The bound is the same, and release
 // touches nothing after the inner release. In the listings, a member departs after the inner release (`late_depart`),
-// when the next owner may have destroyed the lock already.
+// when the next owner may already have destroyed the lock.
 //
-// Three options avoid the cost of arriving. They give the bound up, and are fair only in the long run:
+// Three options avoid the cost of arriving. They give up the bound, and are fair only in the long run:
 //
 //   skip       a thread skips the capacitor with some probability
 //   activate   a thread skips it while the inner lock is free
-//   lanes      a thread arrives at one of several capacitors, chosen at random. Several lanes of one capacitor would
-//              lose permits in a lane to which no thread comes. (semaphore/lanes.hpp has lanes that keep the bound.)
+//   lanes      a thread arrives at one of several capacitors, chosen at random. One capacitor with several lanes would
+//              lose the permits of a lane that no thread chooses. (The lanes of semaphore/lanes.hpp keep the bound.)
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,7 @@ class Departures {
 struct CapacitorOptions {
   unsigned platoon = 10;
   Chance skip{};             // the probability that a thread skips the capacitor
-  bool at_run_time = false;  // set() gives these two
+  bool at_run_time = false;  // set() provides platoon and skip
   bool activate = false;     // arrive only if the inner lock is not free
   unsigned lanes = 1;        // capacitors before the inner lock, chosen at random; a power of two
   bool late_depart = false;  // depart after the inner release, as in the listings
@@ -73,14 +73,14 @@ class Capacitor {
   static_assert(O.platoon >= 1, "platoon: at least one thread");
   static_assert(O.skip.valid(), "skip: a probability, from 0 to 1");
   static_assert(O.lanes != 0 && (O.lanes & (O.lanes - 1)) == 0, "lanes: a power of two");
-  static_assert(!O.activate || TryLock<Inner>, "activate: only over a lock that can be tried");
+  static_assert(!O.activate || TryLock<Inner>, "activate: the inner lock needs try_acquire()");
   static_assert(Semaphore::initial == (O.at_run_time ? 0 : O.platoon),
                 "the semaphore begins with a permit for each member of the platoon");
 
   static constexpr bool bounded = !O.at_run_time && O.skip.times == 0 && !O.activate && O.lanes == 1;
   static constexpr unsigned none = O.lanes;  // the lane of an episode that did not arrive
 
-  struct Arrived {
+  struct InnerAndLane {
     [[no_unique_address]] typename Inner::Episode inner;
     std::uint32_t lane;
   };
@@ -89,7 +89,7 @@ class Capacitor {
   using Timed = Capacitor<P, Semaphore, timed_form<Inner>, O>;
 
   // If every episode arrives, and at the same gate, there is nothing to record.
-  using Episode = std::conditional_t<bounded, typename Inner::Episode, Arrived>;
+  using Episode = std::conditional_t<bounded, typename Inner::Episode, InnerAndLane>;
 
   static constexpr Properties properties = [] {
     Properties p = Inner::properties;
@@ -106,7 +106,7 @@ class Capacitor {
     return p;
   }();
 
-  // Call it once, before the lock is used. The platoon has at least one thread.
+  // Call it once, before the lock is used. `platoon` is at least 1.
   void set(std::uint32_t platoon, Chance skip)
     requires(O.at_run_time)
   {
@@ -118,21 +118,21 @@ class Capacitor {
   Episode acquire() {
     if constexpr (O.activate)
       if (const auto inner = inner_.try_acquire()) return episode(*inner, none);
-    const auto lane = choose();
+    const auto lane = choose_lane();
     if (lane != none) gates_[lane].semaphore.acquire();
     Arrival arrival{*this, lane};
     return arrival.enter(inner_.acquire());
   }
 
-  void release(Episode mine) {
-    const auto [inner, lane] = arrived(mine);
+  void release(Episode episode) {
+    const auto [inner, lane] = split(episode);
     if constexpr (!O.late_depart) depart(lane);
     inner_.release(inner);
     if constexpr (O.late_depart) depart(lane);
   }
 
-  // If the bound holds, a try takes a place in the platoon or fails. Otherwise a thread that only tries could bypass a
-  // waiter for ever.
+  // If the bound holds, a try takes a place in the platoon or fails: if tries skipped the platoon, a thread that only
+  // tries could bypass a waiter for ever.
   std::optional<Episode> try_acquire()
     requires TryLock<Inner>
   {
@@ -151,7 +151,7 @@ class Capacitor {
   {
     if constexpr (O.activate)
       if (const auto inner = inner_.try_acquire()) return episode(*inner, none);
-    const auto lane = choose();
+    const auto lane = choose_lane();
     if (lane != none && !gates_[lane].semaphore.acquire_until(until)) return std::nullopt;
     Arrival arrival{*this, lane};
     if (const auto inner = inner_.acquire_until(until)) return arrival.enter(*inner);
@@ -198,16 +198,16 @@ class Capacitor {
     }
   };
 
-  struct Fixed {
+  struct FixedKnobs {
     static constexpr std::uint32_t platoon = O.platoon;
     static constexpr Chance skip = O.skip;
   };
-  struct Given {
+  struct RunTimeKnobs {
     std::uint32_t platoon;
     Chance skip;
   };
 
-  unsigned choose() const {
+  unsigned choose_lane() const {
     if (P::chance(knobs_.skip)) return none;
     unsigned lane = 0;
     for (unsigned lanes = 1; lanes < O.lanes; lanes *= 2) lane = lane * 2 + P::chance(Chance{1, 2});
@@ -224,12 +224,12 @@ class Capacitor {
     if constexpr (bounded) return inner;
     else return {inner, lane};
   }
-  static Arrived arrived(Episode mine) {
-    if constexpr (bounded) return {mine, 0};
-    else return mine;
+  static InnerAndLane split(Episode episode) {
+    if constexpr (bounded) return {episode, 0};
+    else return episode;
   }
 
-  [[no_unique_address]] std::conditional_t<O.at_run_time, Given, Fixed> knobs_;
+  [[no_unique_address]] std::conditional_t<O.at_run_time, RunTimeKnobs, FixedKnobs> knobs_;
   Placed<P, O.layout, Inner> inner_;
   Placed<P, O.layout, Gate> gates_[O.lanes];
 };

@@ -54,15 +54,15 @@ struct Entry {
   static constexpr bool try_lock = TryLock<L>;
   static constexpr bool abandonable = TimedLock<timed_form<L>>;
   static constexpr bool trivial = std::is_trivially_destructible_v<L> && std::is_default_constructible_v<L>;
-  // Whether it can replace a POSIX mutex. It must fit into glibc's 40 bytes around the mutex kind at offset 16: the
-  // lock before it, and the episode after it. It must do without memory allocation, a destructor and work at thread
-  // exit. And it must do what every POSIX mutex does.
+  // Whether it can replace a POSIX mutex. It must fit into the 40 bytes of glibc's mutex, whose kind is at offset 16:
+  // the lock before the kind, and the episode after it. It must not need memory allocation, a destructor or work at
+  // thread exit. And it must be able to do what every POSIX mutex does.
   static constexpr bool preloadable = trivial && !properties.allocates && !properties.numbers_threads &&
                                       properties.thread_oblivious && try_lock && sizeof(L) <= 16 &&
                                       (context_free || sizeof(typename L::Episode) <= 8);
 };
 
-// A semaphore with the names of std::counting_semaphore.
+// A semaphore with the members of std::counting_semaphore.
 template <class S>
 concept CountingSemaphore = std::constructible_from<S, std::uint64_t> && requires(S semaphore, Deadline until) {
   { semaphore.acquire_until(until) } -> std::same_as<bool>;
@@ -81,7 +81,7 @@ struct SemaphoreEntry {
   using Semaphore = S;
 };
 
-// A lock behind a capacitor: with the scalable semaphore, with the simplistic one, or with a semaphore of two lanes.
+// A lock behind a capacitor, which has the scalable semaphore, the simplistic semaphore, or a semaphore of two lanes.
 template <Platform P, class L, CapacitorOptions O = CapacitorOptions{}>
 using Wrapped = Capacitor<P, TwaSemaphore<P, TwaSemaphoreOptions{.fast_path = true, .initial = O.platoon}>, L, O>;
 
@@ -99,7 +99,7 @@ using TtsLock = TasLock<P, TasOptions{.look_first = true}>;
 template <class... E>
 struct EntryList {};
 
-// clang-format off: one entry a line
+// clang-format off: one entry per line
 template <Platform P>
 using Locks = EntryList<
     Entry<"tas", TasLock<P>>,
@@ -132,7 +132,7 @@ using Locks = EntryList<
     Entry<"capacitor-tts-fractional", Wrapped<P, TtsLock<P>, CapacitorOptions{.skip = mostly}>>>;
 // clang-format on
 
-// clang-format off: one entry a line
+// clang-format off: one entry per line
 template <Platform P>
 using Variations = EntryList<
     Entry<"ticket/early-fetch", TicketLock<P, TicketOptions{.early_fetch = true}>>,
@@ -211,7 +211,7 @@ using Variations = EntryList<
           SimplyWrapped<P, TtsLock<P>, CapacitorOptions{.platoon = 2, .skip = mostly}>>>;
 // clang-format on
 
-// clang-format off: one entry a line
+// clang-format off: one entry per line
 template <Platform P>
 using Semaphores = EntryList<
     SemaphoreEntry<"ticket-semaphore", TicketSemaphore<P>>,
@@ -221,7 +221,7 @@ using Semaphores = EntryList<
     SemaphoreEntry<"fair-semaphore", FairSemaphore<P>>>;
 // clang-format on
 
-// clang-format off: one entry a line
+// clang-format off: one entry per line
 template <Platform P>
 using SemaphoreVariations = EntryList<
     SemaphoreEntry<"ticket-semaphore/lanes-2", LanedSemaphore<P>>,
@@ -252,7 +252,7 @@ struct Find<Name, EntryList<First, Rest...>> {
 
 template <FixedString Name>
 struct Find<Name, EntryList<>> {
-  static_assert(sizeof(Name) == 0, "nothing of this name in fairlock's catalogue: `fairlock list` shows the names");
+  static_assert(sizeof(Name) == 0, "fairlock's catalogue has no entry of this name: `fairlock list` shows the names");
 };
 
 }  // namespace detail

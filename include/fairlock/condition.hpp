@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Condition: a thread releases a lock and waits until another thread notifies it. Then it acquires the lock again. It
+// Condition: a thread releases a lock, waits until another thread notifies it, and acquires the lock again. A condition
 // works with any lock of the catalogue, and with any type that has lock() and unlock().
 //
 //   field   holds                                      written by
-//   line_   the waiters, the longest first; 16 bytes   waiters and notifiers (line/notify.hpp)
+//   line_   the waiters, the oldest first; 16 bytes    waiters and notifiers (line/notify.hpp)
 //
-// FIFO: a notification goes to the longest waiter, never to a thread that begins to wait later. Without waiters it is
-// lost. No waiter wakes for no reason, but another thread may have held the lock in between, so the waiter must check
-// again whether it may go on.
+// FIFO: a notification goes to the oldest waiter, never to a thread that begins to wait later. If no thread waits, it
+// is lost. There are no spurious wake-ups. But another thread may have held the lock in between, so the waiter must
+// check again whether it may go on.
 //
 // All-zero memory is a condition without waiters. The condition may be destroyed as soon as every waiter has been
 // notified or has returned because it gave up: a notified waiter needs only the lock.
@@ -59,7 +59,7 @@ class Condition {
     wait_until(mutex, Forever{});
   }
 
-  // Wait until ready() holds. False: it does not, and `until` has come.
+  // Wait until ready() is true. False: `until` came first.
   template <BasicLockable M, Until U, std::predicate F>
   bool wait_until(M& mutex, const U& until, F ready) {
     while (!ready())
@@ -102,8 +102,8 @@ class Condition {
 
   template <class Release, class Acquire, Until U>
   bool wait_between(const Release& release, const Acquire& acquire, const U& until) {
-    const Finally<Acquire> again{acquire};
-    // Before the lock is released, so that the next owner finds us in line.
+    const Finally<Acquire> reacquire{acquire};
+    // Enter the line before the lock is released, so that the next owner finds us there.
     typename WaiterLine<P>::Place place(line_);
     release();
     return place.wait(until);

@@ -64,13 +64,14 @@ inline constexpr bool debug = false;
 inline constexpr bool debug = true;
 #endif
 
-// In a debug build, misuse of a lock ends the program with the lock's name. A release build checks nothing. Releasing a
-// lock that is not held then advances its line all the same, so that later two threads may be inside, or none ever is.
-// Destroying a lock that is held or has waiters leaves those threads with memory that is gone.
+// In a debug build, misuse of a lock ends the program with the lock's name. A release build checks nothing. In that
+// build, releasing a lock that is not held still advances its line: afterwards, two threads may hold the lock at once,
+// or no thread can ever acquire it. Destroying a lock that is held or has waiters leaves those threads with memory that
+// is gone.
 template <EpisodicLock L, bool Debug>
-void expect([[maybe_unused]] bool good, [[maybe_unused]] const char* what) {
+void expect([[maybe_unused]] bool condition, [[maybe_unused]] const char* what) {
   if constexpr (Debug) {
-    if (good) return;
+    if (condition) return;
     std::fprintf(stderr, "fairlock: lock '%s' %s\n", L::properties.name, what);
     std::abort();
   }
@@ -94,7 +95,7 @@ struct Body<L, true> {
 
 }  // namespace detail
 
-// Whether it checks is part of the type, so that object files built with and without NDEBUG do not mix the two.
+// Whether a Mutex checks is part of its type, so that object files built with and without NDEBUG do not mix the two.
 template <EpisodicLock L, bool Debug = debug>
 class Mutex {
  public:
@@ -144,7 +145,7 @@ class Mutex {
 
   bool locked() const { return body_.lock.locked(); }
 
-  // The lock, for members that only it has, such as a capacitor's knobs.
+  // The lock, for members that a Mutex does not have, such as a capacitor's knobs.
   L& inner() { return body_.lock; }
 
   // For a lock that counts (statistics.hpp).
@@ -155,7 +156,8 @@ class Mutex {
   }
 
  private:
-  // The owner asks its episode, if the episode knows: other threads may be leaving the line at which locked() looks.
+  // If the episode knows the answer, ask it rather than locked(), which looks at a line that other threads may be
+  // leaving.
   bool held() const {
     if constexpr (requires { body_.episode.under_way(); }) return body_.episode.under_way();
     else return body_.lock.locked();

@@ -2,8 +2,8 @@
 // All of fairlock for a C++ program. `fairlock::mutex<"twa">` is a Lockable, for std::scoped_lock and the like.
 //
 // The public interface is what docs/reference/cpp.md names. The folders line/, waiting/ and platform/ are internal: a
-// new lock, waiting policy or platform builds on them, and must follow when they change. Only fairlock itself uses the
-// folder detail/ and the namespace fairlock::detail. Everything else may change in any release.
+// new lock, waiting policy or platform builds on them, and must be adapted when they change. Only fairlock itself uses
+// the folder detail/ and the namespace fairlock::detail. Everything else may change in any release.
 #pragma once
 
 #include <chrono>
@@ -28,11 +28,12 @@ template <FixedString Name, class Waiting>
 struct Choice {
   static constexpr bool parkable = lock_named<Native<Spin>, Name>::properties.parkable;
   static constexpr bool by_default = std::is_same_v<Waiting, DefaultWaiting>;
-  using Chosen =
+  using ChosenPolicy =
       std::conditional_t<!by_default, Waiting, std::conditional_t<parkable, DefaultPolicy, DefaultPolicyAwake>>;
-  static_assert(parkable || !Chosen::sleeps, "the waiters of this lock cannot sleep: choose Spin, Yield or Monitor");
-  using Lock = lock_named<Native<Chosen>, Name>;
-  using CountedLock = Counted<CountingNative<Chosen>, lock_named<CountingNative<Chosen>, Name>>;
+  static_assert(parkable || !ChosenPolicy::sleeps,
+                "the waiters of this lock cannot sleep: choose Spin, Yield or Monitor");
+  using Lock = lock_named<Native<ChosenPolicy>, Name>;
+  using CountedLock = Counted<CountingNative<ChosenPolicy>, lock_named<CountingNative<ChosenPolicy>, Name>>;
 };
 template <class Waiting>
 using policy = std::conditional_t<std::is_same_v<Waiting, DefaultWaiting>, DefaultPolicy, Waiting>;
@@ -45,7 +46,7 @@ struct Leavable {
 };
 }  // namespace detail
 
-// A semaphore with all the names of std::counting_semaphore.
+// A semaphore with all the members of std::counting_semaphore.
 template <CountingSemaphore S>
 struct StandardSemaphore : S {
   using S::S;
@@ -64,11 +65,11 @@ struct StandardSemaphore : S {
 template <FixedString Name, class Waiting = DefaultWaiting>
 using lock = typename detail::Choice<Name, Waiting>::Lock;
 
-// The same as a C++ Lockable, which keeps the episode itself.
+// The same lock as a C++ Lockable, which stores the episode in its body.
 template <FixedString Name, class Waiting = DefaultWaiting>
 using mutex = Mutex<lock<Name, Waiting>>;
 
-// The same as a TimedLockable, for a lock whose waiters can leave (`fairlock list` shows which can).
+// The same lock as a TimedLockable, if its waiters can leave (`fairlock list` shows the locks whose waiters can).
 template <FixedString Name, class Waiting = DefaultWaiting>
 using timed_mutex = Mutex<typename detail::Leavable<lock<Name, Waiting>>::type>;
 
@@ -81,7 +82,7 @@ using counted_mutex =
 template <FixedString Name, class Waiting = DefaultWaiting>
 using semaphore = StandardSemaphore<semaphore_named<Native<detail::policy<Waiting>>, Name>>;
 
-// A condition variable for any of these mutexes. It notifies the longest waiter first.
+// A condition variable for any of these mutexes. It notifies the oldest waiter first.
 template <class Waiting = DefaultWaiting>
 using basic_condition = Condition<Native<detail::policy<Waiting>>>;
 using condition = basic_condition<>;

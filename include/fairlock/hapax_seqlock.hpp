@@ -6,7 +6,7 @@
 //   writes_    bits 0-15: writes in progress; above: writes begun     each writer, at its start and end
 //   first_     the hapax of a write that began                        each writer, before the words
 //   words_     the record                                             each writer
-//   last_      the hapax of a write that overlapped with no other     such a writer, at its end
+//   last_      the hapax of a write that overlapped no other write    its writer, at its end
 //
 //   A copy is whole if last_, read before the words, equals first_, read after them.
 //
@@ -36,16 +36,16 @@ class HapaxSeqlock {
     Words words{};
     std::memcpy(words.data(), &record, sizeof(T));
     const auto at_start = writes_.fetch_add(begun + under_way, order::acquire);
-    const auto mine = Hapaxes<P>::next();
-    first_.exchange(mine, order::acq_rel);
+    const auto own_hapax = Hapaxes<P>::next();
+    first_.exchange(own_hapax, order::acq_rel);
     P::fence(order::release);  // a thread that sees one of our words also sees first_
     for (std::size_t i = 0; i < count; ++i) words_[i].store(words[i], order::relaxed);
-    // An RMW, not a load: a writer that begins after it has seen our first_, so its own first_ comes later. We are
-    // still in progress while we publish, so that writer overlaps with us and does not publish. Nor can it publish
-    // before us.
+    // An RMW, not a load: every writer that begins after this RMW sees our first_, so its own first_ comes later. Our
+    // write is still in progress while we publish, so the later writer overlaps with us and does not publish. Nor can
+    // it publish before us.
     const auto now = writes_.fetch_add(0, order::acq_rel);
     const bool alone = at_start % begun == 0 && now / begun == at_start / begun + 1;
-    if (alone) last_.store(mine, order::release);
+    if (alone) last_.store(own_hapax, order::release);
     writes_.fetch_add(-under_way, order::release);
     return alone;
   }

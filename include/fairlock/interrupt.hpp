@@ -24,8 +24,8 @@ class Interrupt : public WaitObserver {
     raised_.exchange(1, order::acq_rel);
     P::fence_after_rmw();
     // Either we see the word on which the waiter is about to sleep, or the waiter sees that we raised (Dekker). We do
-    // not change that word, so a waiter that is between its look and its sleep misses the wake-up. Therefore we repeat
-    // it until the waiter is awake. The word may be gone by then: waking a stale address does no harm.
+    // not change that word, so a waiter that is between its look and its sleep misses the wake-up. So we repeat the
+    // wake-up until the waiter is awake. The word may be gone by then: waking a stale address does no harm.
     while (void* const gate = gate_.load(order::acquire)) {
       reinterpret_cast<Unpark>(unpark_.load(order::relaxed))(gate);
       P::pause(64);

@@ -13,7 +13,7 @@ enum class Order {
   // waiters before it.
   at_head,
   while_saturated,  // the same, but only while the running threads alone would keep the lock busy
-  barging,          // any thread enters that comes at the right moment: no bound on bypass
+  barging,          // a thread that comes at the right moment enters: no bound on bypass
   lifo,             // the newest waiter enters first, on purpose: no bound on bypass
   platoon,          // a thread that arrives more than `bypass` places after a waiter enters after it
   long_term,        // fair in the long run, by chance: no bound on one wait
@@ -23,7 +23,7 @@ constexpr bool bounds_bypass(Order order) {
   return order == Order::fifo || order == Order::bounded || order == Order::at_head || order == Order::platoon;
 }
 
-// What the lists, the tables and the results files call an order.
+// The name of an order in lists, tables and results files.
 constexpr const char* name_of(Order order) {
   switch (order) {
     case Order::fifo: return "fifo";
@@ -48,15 +48,16 @@ struct Properties {
   bool constant_time_release = true;
   bool on_stack = false;  // queue elements could live on the stack
   bool nodes_circulate = false;
-  bool thread_oblivious = true;       // another thread may release
-  bool waiting_array = false;         // waiters wait in the domain's slots
-  bool allocates = false;             // it allocates memory, and frees it when the thread exits
-  bool numbers_threads = false;       // it gives each thread a small number until the thread exits
-  bool parkable = true;               // a waiter may sleep: every wait ends with a write to the word that it watches
-  bool release_touches_lock = false;  // after the store that frees it, so the next owner must not destroy it at once
-  unsigned max_threads = 0;           // in line at once; 0: no bound
-  const char* space = "S*L";          // S lock, E element, L locks, T threads, A held + waiting
-  const char* paper_branches = "-";   // Table 2's own figures, as printed there
+  bool thread_oblivious = true;  // another thread may release
+  bool waiting_array = false;    // waiters wait in the domain's slots
+  bool allocates = false;        // the lock allocates memory, and frees it when the thread exits
+  bool numbers_threads = false;  // the lock gives each thread a small number until the thread exits
+  bool parkable = true;          // a waiter may sleep: every wait ends with a write to the word that it watches
+  // Whether release touches the lock after the store that frees it. Then the next owner must not destroy it at once.
+  bool release_touches_lock = false;
+  unsigned max_threads = 0;          // in line at once; 0: no bound
+  const char* space = "S*L";         // S lock, E element, L locks, T threads, A held + waiting
+  const char* paper_branches = "-";  // the figures that Table 2 prints
   const char* paper_misses = "-";
   const char* paper_invalidations = "-";
 };

@@ -11,8 +11,9 @@
  *     fairlock->acquire_detached(lock, timeout)
  *     fairlock->release_detached(lock)
  *
- * `lock` is a fairlock.Lock, RLock, Semaphore or BoundedSemaphore, as check() says. The caller must hold a reference to
- * it. A timeout is in nanoseconds. If it is negative, the wait has no limit. If it is 0, the thread tries once.
+ * `lock` is a fairlock.Lock, RLock, Semaphore or BoundedSemaphore: check() tests that. The caller must hold a
+ * reference to it. A timeout is in nanoseconds. If it is negative, the wait has no limit. If it is 0, the thread tries
+ * once.
  *
  * acquire() detaches while it waits, so other Python threads run. A signal handler that raises ends the wait.
  * acquire_detached() does not check for signals. release_detached() of a BoundedSemaphore checks its value and then
@@ -34,7 +35,7 @@ extern "C" {
 #define FAIRLOCK_API_VERSION 1
 
 typedef struct {
-  int version; /* it grows when a function is added, always at the end */
+  int version; /* grows with each new function; new functions come at the end */
   int (*check)(PyObject* object);
   int (*acquire)(PyObject* lock, int64_t timeout);
   int (*release)(PyObject* lock);

@@ -4,7 +4,7 @@
 //
 //   field           counts                                                 written by
 //   acquisitions_   every acquisition                                      the owner
-//   contended_      acquisitions that could not enter at once              a thread that waited, like all that follow
+//   contended_      acquisitions that could not enter at once              a thread that waited (as all fields below)
 //   woken_          contended acquisitions by a thread that slept
 //   waited_         nanoseconds that contended acquisitions waited in all
 //   longest_        nanoseconds of the longest wait, successful or not
@@ -45,7 +45,7 @@ struct CountsParks : Base {
 template <class W = SpinThenPark, DomainOptions O = DomainOptions{}>
 struct CountingNative : SleepingIf<W, CountsParks<NativeWaiting<W, O>>> {};
 
-// Each number is correct, but other threads go on meanwhile, so two numbers may be of different moments.
+// Each number is correct, but other threads go on meanwhile, so two numbers may be from different moments.
 struct Statistics {
   std::uint64_t acquisitions, contended, woken, parks, abandoned;
   std::uint64_t waited, longest;  // nanoseconds
@@ -97,7 +97,7 @@ class WaitTally {
 };
 
 template <ParkCountingPlatform P>
-class alignas(P::sector) Tally {  // not beside words that waiters watch
+class alignas(P::sector) Tally {  // on its own sector, away from words that waiters watch
  public:
   template <EpisodicLock L>
   typename L::Episode acquire(L& lock) {
@@ -108,7 +108,7 @@ class alignas(P::sector) Tally {  // not beside words that waiters watch
       count();
       return episode;
     }
-    return *slowly<L>([&] { return std::optional(lock.acquire()); });
+    return *acquire_slowly<L>([&] { return std::optional(lock.acquire()); });
   }
 
   template <TryLock L>
@@ -122,14 +122,14 @@ class alignas(P::sector) Tally {  // not beside words that waiters watch
   std::optional<typename L::Episode> acquire_until(L& lock, const U& until) {
     if constexpr (TryLock<L>)
       if (const auto episode = try_acquire(lock)) return episode;
-    return slowly<L>([&] { return lock.acquire_until(until); });
+    return acquire_slowly<L>([&] { return lock.acquire_until(until); });
   }
 
   Statistics statistics() const { return waits_.statistics(acquisitions_.load(order::relaxed)); }
 
  private:
   template <EpisodicLock L, class F>
-  [[gnu::noinline]] std::optional<typename L::Episode> slowly(const F& acquire) {
+  [[gnu::noinline]] std::optional<typename L::Episode> acquire_slowly(const F& acquire) {
     std::optional<typename L::Episode> episode;
     if (waits_.count([&] { return (episode = acquire()).has_value(); })) count();
     return episode;

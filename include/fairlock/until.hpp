@@ -18,7 +18,7 @@ inline namespace v0 {
 
 inline constexpr std::uint64_t never = ~std::uint64_t{0};
 
-// The time when a wait ends, and whether to end it now:
+// When a wait ends, and whether to end it now:
 //
 //   deadline()      the latest time at which the wait ends
 //   interrupted()   whether the wait ends now. Called before every sleep, after every wake-up and between yields, so a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an object of the lab is built from: the lock that FAIRLOCK_PRELOAD_LOCK names, which may be one that only the
-// lab preloads. Its waiters stay awake if FAIRLOCK_PRELOAD_AWAKE is 1; otherwise they sleep.
+// The lock and the platform of an object of the lab. FAIRLOCK_PRELOAD_LOCK names the lock, which may be one that only
+// the lab preloads. Its waiters stay awake if FAIRLOCK_PRELOAD_AWAKE is 1. Otherwise they sleep.
 #pragma once
 
 #include <fairlock/waiting/monitor.hpp>
@@ -28,30 +28,30 @@ struct AwakePlatform : CountsParks<Pooled<PosixWaiting<NativeWaiting<AwakeWaitin
 struct SleepingPooledPlatform : Sleeping<CountsParks<Pooled<SleepingBase>>> {
   using WaitingPolicies = SleepingPolicies;
 };
-using Chosen = std::conditional_t<FAIRLOCK_PRELOAD_AWAKE, AwakePlatform, SleepingPooledPlatform>;
+using ChosenPlatform = std::conditional_t<FAIRLOCK_PRELOAD_AWAKE, AwakePlatform, SleepingPooledPlatform>;
 
 // Locks that only the lab preloads. Their elements belong to an episode, because a thread may end while it holds a
 // mutex.
 template <FixedString Name>
-struct OfTheLab : Preloadable<Chosen, Name> {};
+struct LabLock : Preloadable<ChosenPlatform, Name> {};
 template <>
-struct OfTheLab<"mcs"> {
-  using Lock = McsLock<Chosen>;
+struct LabLock<"mcs"> {
+  using Lock = McsLock<ChosenPlatform>;
 };
 template <>
-struct OfTheLab<"clh"> {
-  using Lock = ClhLock<Chosen>;
+struct LabLock<"clh"> {
+  using Lock = ClhLock<ChosenPlatform>;
 };
 template <>
-struct OfTheLab<"hemlock"> {
-  using Lock = Hemlock<Chosen, HemlockOptions{.elements = Elements::per_episode}>;
+struct LabLock<"hemlock"> {
+  using Lock = Hemlock<ChosenPlatform, HemlockOptions{.elements = Elements::per_episode}>;
 };
 template <>
-struct OfTheLab<"reciprocating"> {
-  using Lock = ReciprocatingLock<Chosen, ReciprocatingOptions{.elements = Elements::per_episode}>;
+struct LabLock<"reciprocating"> {
+  using Lock = ReciprocatingLock<ChosenPlatform, ReciprocatingOptions{.elements = Elements::per_episode}>;
 };
 
-using ChosenLock = OfTheLab<FAIRLOCK_PRELOAD_LOCK>::Lock;
-using ChosenSemaphore = semaphore_beside<Chosen, ChosenLock>;
+using ChosenLock = LabLock<FAIRLOCK_PRELOAD_LOCK>::Lock;
+using ChosenSemaphore = semaphore_beside<ChosenPlatform, ChosenLock>;
 
 }  // namespace fairlock::preload

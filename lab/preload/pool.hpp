@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for locks whose elements outlive a call: they cannot come from malloc, whose own locks may be preloaded ones.
+// Memory for locks whose elements outlive a call. The elements cannot come from malloc, because its own locks may be
+// preloaded.
 #pragma once
 
 #include <pthread.h>
@@ -14,7 +15,7 @@
 
 namespace fairlock::preload {
 
-// Pieces of one size. Their memory never goes back to the system.
+// A pool of pieces of one size. It never gives memory back to the system.
 class Pool {
  public:
   template <class T>
@@ -40,7 +41,8 @@ class Pool {
     leave();
   }
 
-  // In the child of a fork the thread that was inside the pool is gone. The piece that it held is lost.
+  // In the child of a fork, a thread that was inside the pool is gone. The piece that it was taking or returning is
+  // lost.
   static void after_fork() { leave(); }
 
  private:
@@ -63,22 +65,22 @@ class Pool {
   static inline constinit char *fresh_ = nullptr, *end_ = nullptr;
 };
 
-// What a thread must free when it ends.
-class Keeper {
+// The elements that a thread frees when it ends.
+class ThreadExitList {
  public:
-  static void keep(void (*free)(void*), void* spare) {
+  static void free_at_exit(void (*free)(void*), void* spare) {
     if (over_ || count_ == most || !call_at_exit()) return free(spare);
-    kept_[count_++] = {free, spare};
+    records_[count_++] = {free, spare};
   }
 
  private:
-  struct Kept {
+  struct Record {
     void (*free)(void*);
     void* spare;
   };
   static constexpr unsigned most = 4;
 
-  // False: the program has used up all keys.
+  // False: the program has used up all pthread keys.
   static bool call_at_exit() {
     auto key = key_.load(std::memory_order_acquire);
     if (key == 0) {
@@ -87,18 +89,18 @@ class Keeper {
       if (key_.compare_exchange_strong(key, fresh + 1)) key = fresh + 1;
       else pthread_key_delete(fresh);
     }
-    return pthread_setspecific(key - 1, kept_) == 0;
+    return pthread_setspecific(key - 1, records_) == 0;
   }
 
   static void free_all() {
     over_ = true;
     while (count_ != 0) {
-      const auto [free, spare] = kept_[--count_];
+      const auto [free, spare] = records_[--count_];
       free(spare);
     }
   }
 
-  static inline constinit thread_local Kept kept_[most] = {};
+  static inline constinit thread_local Record records_[most] = {};
   static inline constinit thread_local unsigned count_ = 0;
   static inline constinit thread_local bool over_ = false;     // the thread is ending: keep nothing
   static inline constinit std::atomic<pthread_key_t> key_{0};  // plus one
@@ -116,7 +118,7 @@ struct Pooled : Base {
     object->~T();
     Pool::destroy(object);
   }
-  static void free_at_exit(void (*free)(void*), void* object) { Keeper::keep(free, object); }
+  static void free_at_exit(void (*free)(void*), void* object) { ThreadExitList::free_at_exit(free, object); }
   static void after_fork() { Pool::after_fork(); }
 };
 

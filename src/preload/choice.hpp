@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an object of the product is built from: the lock that FAIRLOCK_PRELOAD_LOCK names, with waiters that sleep.
-// The lab has a choice of its own (lab/preload/choice.hpp).
+// The lock and the platform of an object of the product. FAIRLOCK_PRELOAD_LOCK names the lock, and its waiters sleep.
+// The lab has its own choice.hpp (lab/preload).
 #pragma once
 
 #include "preloadable.hpp"
 
 namespace fairlock::preload {
 
-using Chosen = SleepingPlatform;
-using ChosenLock = Preloadable<Chosen, FAIRLOCK_PRELOAD_LOCK>::Lock;
-using ChosenSemaphore = semaphore_beside<Chosen, ChosenLock>;
+using ChosenPlatform = SleepingPlatform;
+using ChosenLock = Preloadable<ChosenPlatform, FAIRLOCK_PRELOAD_LOCK>::Lock;
+using ChosenSemaphore = semaphore_beside<ChosenPlatform, ChosenLock>;
 
 }  // namespace fairlock::preload

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A condition variable inside glibc's.
+// A condition variable in the memory of glibc's pthread_cond_t.
 //
 //   at   field   holds                                               written by
-//    0   line    the waiters, the longest first (line/notify.hpp)    waiters and notifiers
+//    0   line    the waiters, the oldest first (line/notify.hpp)     waiters and notifiers
 //   16   stamp   the generation of the last process that used it     generation.hpp
 //   20   inside  the number of waiters that may still touch it,      waiters, when they arrive and when they are done;
 //                and `ending` while it is being destroyed            destroy
 //   36   wrefs   glibc's: bit 0 process-shared, bit 1 the clock      init
 //
-// All zero is a condition without waiters, of the real-time clock. A process-shared condition belongs to glibc.
+// All-zero memory is a condition without waiters that uses the real-time clock. A process-shared condition belongs to
+// glibc.
 #pragma once
 
 #include <errno.h>
@@ -43,8 +44,8 @@ class Condition {
 
   clockid_t clock() const { return (wrefs_ & monotonic) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME; }
 
-  // A program may destroy the condition, and free its memory, as soon as all waiters are notified. They may still be on
-  // their way out.
+  // A program may destroy the condition, and free its memory, as soon as all waiters are notified. Notified waiters may
+  // still be on their way out.
   void destroy() {
     check();
     auto now = inside_.fetch_or(ending, order::acq_rel) | ending;
@@ -52,11 +53,11 @@ class Condition {
   }
 
   void notify(std::uint64_t most) {
-    if (check()) line_.notify(most);  // a line of threads of a descendant has no waiter of this process
+    if (check()) line_.notify(most);  // a line of a descendant's threads holds no waiter of this process
   }
 
-  // unlock() and lock() return an error, or 0. The mutex is locked again on every way out except after a failed unlock,
-  // and before a cancelled thread runs its handlers.
+  // unlock() and lock() return an error, or 0. Unless unlock() fails, the mutex is locked again when this function
+  // returns, and when a cancelled thread runs its cleanup handlers.
   template <class Unlock, class Lock>
   int wait(Wait::How how, const Unlock& unlock, const Lock& lock) {
     check();
@@ -66,20 +67,20 @@ class Condition {
     bool notified = false;
     inside_.fetch_add(1, order::relaxed);
     {
-      // Before the mutex is unlocked, so that its next owner finds this waiter in line.
+      // Enter the line before the mutex is unlocked, so that its next owner finds this waiter there.
       typename WaiterLine<P>::Place place(line_);
-      if (const int failed = unlock()) {
+      if (const int error = unlock()) {
         inside_.fetch_add(~0u, order::relaxed);
-        return failed;
+        return error;
       }
       notified = place.wait(until);
     }
     if (until.was_cancelled() && notified) line_.notify(1);  // the notification must not be lost with this thread
     // The memory of `inside` may be gone by the time of the unpark.
     if (inside_.fetch_add(~0u, order::acq_rel) == (ending | 1)) QuietFutex::unpark(&inside_);
-    const int failed = lock();
+    const int error = lock();
     until.end_if_cancelled();
-    return failed != 0 ? failed : notified ? 0 : ETIMEDOUT;
+    return error != 0 ? error : notified ? 0 : ETIMEDOUT;
   }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generations: every object of ours bears the stamp of the last process that used it. In the child of a fork the
-// threads that stood in a line are gone, so an object with an older stamp is made new before its next use: its line is
-// empty, and a mutex is held if and only if the forking thread held it.
+// Generations: each of our objects bears the stamp of the last process that used it. In the child of a fork, the
+// threads that stood in a line are gone, so an object with an older stamp is renewed before its next use: its line
+// becomes empty, and a mutex is held if and only if the forking thread held it.
 //
 //   field      holds                                                                   written by
 //   alive      the generation; 0 in a new process; `busy` while the process sets up    the first thread of a process
@@ -9,9 +9,10 @@
 //   forker_    the owner_number() of the thread that forked, or 0                      the same
 //   a stamp    0: never used; a generation; with `busy` while the object is renewed    the first thread to use it
 //
-// The kernel clears the page of `alive` for a child. So the child notices, however it was made (fork, _Fork, clone),
-// and before the atfork handlers of others unlock what they locked before the fork. Where the kernel cannot clear a
-// page, a handler of ours does. It is registered early, but not before the handlers of every other library.
+// The kernel clears the page of `alive` for a child. So the child notices the fork, whichever call made it (fork,
+// _Fork, clone), and before other libraries' atfork handlers unlock what they locked before the fork. If the kernel
+// cannot clear a page, our own atfork handler does. It is registered early, but not before the handlers of every other
+// library.
 #pragma once
 
 #include <errno.h>
@@ -46,7 +47,7 @@ class Generations {
 
   // Gives an object the stamp of this process. If another process has left the object behind, one thread alone calls
   // renew(); an object that is all zero needs no renewal. False: the object has the stamp of a descendant, so it is in
-  // memory that both processes share. No use is promised to work there, but the descendant's object is not renewed.
+  // memory that both processes share. We promise nothing for such an object, except that we do not renew it.
   template <class S, class F>
   static bool check(S& stamp, const F& renew) {
     const Stamp current = now();
@@ -61,7 +62,7 @@ class Generations {
     now();
     pthread_atfork(nullptr, nullptr, [] {
       if (!wiped_) page_.alive.store(none, std::memory_order_relaxed);
-      now();  // here, because the only thread is surely the one that forked
+      now();  // begin here, where the only thread is surely the one that forked
     });
   }
 
@@ -75,10 +76,10 @@ class Generations {
       return alive;
     }
     if (last_ == none) {
-      const int before = errno;
+      const int saved_errno = errno;
       wiped_ = sysconf(_SC_PAGESIZE) <= static_cast<long>(sizeof(Page)) &&
                madvise(&page_, sizeof(Page), MADV_WIPEONFORK) == 0;
-      errno = before;
+      errno = saved_errno;
     } else {
       after_fork_in_child<P>();
       P::after_fork();
@@ -89,7 +90,8 @@ class Generations {
     return last_;
   }
 
-  // A thread may have been renewing the object when another one forked, so `busy` of another generation means nothing.
+  // A thread may have been renewing the object when another thread forked, so a `busy` stamp of another generation
+  // means nothing.
   template <class S, class F>
   [[gnu::noinline]] static bool update(S& stamp, Stamp current, const F& renew) {
     for (Stamp seen; (seen = stamp.load(std::memory_order_acquire)) != current;) {

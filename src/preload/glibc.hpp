@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The originals: the next definitions, behind this object, of the names that it replaces. Kinds of objects that cannot
-// be replaced are left to them.
+// The originals: the next definitions, in load order, of the functions that this object replaces. They handle the kinds
+// of mutexes, conditions and semaphores that cannot be replaced.
 //
 // An original is looked up at its first call, without a lock, because other libraries lock mutexes in constructors that
 // run before ours. Two threads may look up the same name at once, with the same result.
@@ -33,18 +33,20 @@ class Original {
     return function(arguments...);
   }
 
-  bool known() const { return function_.load(std::memory_order_relaxed) != nullptr; }
+  bool is_found() const { return function_.load(std::memory_order_relaxed) != nullptr; }
 
   [[gnu::cold, gnu::noinline]] F* find() {
     void* address = dlsym(RTLD_NEXT, name_);
     // Functions of condition variables have an older version too, and an older glibc returns it if the caller names no
     // version. Functions with a single version are not looked up again: dlvsym allocates a message when it fails, and
-    // the malloc that it calls may just be locking its first mutex.
+    // the malloc that it calls may be locking its first mutex at that moment.
     if (has_versions())
       if (void* const newer = dlvsym(RTLD_NEXT, name_, "GLIBC_2.3.2"); object(newer) == object(address))
         address = newer;
     if (address == nullptr) {
-      std::fprintf(stderr, "fairlock: no %s behind this library: is it preloaded, and is there a glibc?\n", name_);
+      std::fprintf(stderr,
+                   "fairlock: no %s behind this library: load it with LD_PRELOAD, in a program that uses glibc\n",
+                   name_);
       std::abort();
     }
     const auto function = reinterpret_cast<F*>(address);
@@ -62,7 +64,7 @@ class Original {
 #endif
   }
 
-  static void* object(void* address) {  // where its shared object begins
+  static void* object(void* address) {  // the start of the shared object that contains it
     Dl_info info;
     return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
   }
@@ -72,7 +74,7 @@ class Original {
 };
 
 namespace glibc {
-// clang-format off: one entry a line
+// clang-format off: one entry per line
 #define FAIRLOCK_ORIGINALS(each)                                                                                \
   each(pthread_mutex_init) each(pthread_mutex_destroy) each(pthread_mutex_lock) each(pthread_mutex_trylock)    \
   each(pthread_mutex_timedlock) each(pthread_mutex_clocklock) each(pthread_mutex_unlock)                       \
@@ -98,27 +100,27 @@ inline void find_all() {
 }
 #undef FAIRLOCK_ORIGINALS
 
-// A mutex of glibc's whose owner waits on a condition of ours. The waiter stays among the mutex's users, as it would on
-// a condition of glibc's, so that no thread can destroy the mutex meanwhile.
-class Held {
+// A glibc mutex whose owner waits on one of our conditions. The waiter stays among the mutex's users, as it would on a
+// glibc condition, so that no thread can destroy the mutex meanwhile.
+class HeldMutex {
  public:
-  explicit Held(pthread_mutex_t* mutex) : mutex_(mutex), counts_(counts_users()) {}
+  explicit HeldMutex(pthread_mutex_t* mutex) : mutex_(mutex), counts_(counts_users()) {}
 
   int unlock() const {
     mutex_->__data.__nusers += counts_;
-    const int failed = pthread_mutex_unlock(mutex_);
-    if (failed != 0) mutex_->__data.__nusers -= counts_;
-    return failed;
+    const int error = pthread_mutex_unlock(mutex_);
+    if (error != 0) mutex_->__data.__nusers -= counts_;
+    return error;
   }
   int lock_again() const {
-    const int failed = pthread_mutex_lock(mutex_);
-    if (failed == 0) mutex_->__data.__nusers -= counts_;
-    return failed;
+    const int error = pthread_mutex_lock(mutex_);
+    if (error == 0) mutex_->__data.__nusers -= counts_;
+    return error;
   }
 
  private:
-  // Only the owner may write the count. If the type records its owner, another thread gets an error from unlock(), and
-  // must not have counted. A robust mutex does not check its users when it is destroyed.
+  // Only the owner may write the count. If the type records its owner, any other thread gets an error from unlock(),
+  // and must not change the count. A robust mutex does not check its users when it is destroyed.
   bool counts_users() const {
     const int kind = mutex_->__data.__kind, type = kind & 3;
     if ((kind & 0x10) != 0) return false;

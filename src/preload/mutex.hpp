@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mutex inside glibc's.
+// A mutex in the memory of glibc's pthread_mutex_t.
 //
 //   at   field       holds                                                       written by
 //    0   lock        the lock of the catalogue                                   its algorithm
 //   16   kind        glibc's: its low two bits are the type                      init; destroy (-1)
 //   20   owner       the owner_number() of the owner, or 0                       the owner
 //   24   episode     the owner's episode, or its address                         the owner
-//   32   count       how often a recursive one is locked                         the owner
+//   32   count       how often a recursive mutex is locked                       the owner
 //   36   stamp       the generation of the last process that used it             generation.hpp
-//   38   waiters     threads that wait on a condition and will lock it again     the owner
+//   38   waiters     threads that wait on a condition and will lock the mutex    the owner
 //
-// All zero is an unlocked mutex of the normal type, so the static initialisers and std::mutex need no init. A mutex
-// with another bit of `kind` set belongs to glibc and has glibc's layout (`ours`). In shared memory, init or the first
-// use sets the process-shared bit.
+// All-zero memory is an unlocked mutex of the normal type, so the static initialisers and std::mutex need no init. A
+// mutex with another bit of `kind` set belongs to glibc and has glibc's layout (`ours`). In shared memory, init or the
+// first use sets the process-shared bit.
 //
 // A lock whose waiters cannot leave has a door instead: a thread with a deadline waits outside the line, and tries
 // after each release. Such locks are for the lab, because the door has no order.
@@ -82,7 +82,7 @@ class Mutex {
   static bool ours(const pthread_mutex_t* mutex) { return (mutex->__data.__kind & not_ours) == 0; }
   static Mutex& of(pthread_mutex_t* mutex) { return *reinterpret_cast<Mutex*>(mutex); }
 
-  // The attributes must be those of a kind that is ours.
+  // Call it only for a kind of mutex that we replace.
   static void init(pthread_mutex_t* mutex, int type, bool explicitly) {
     std::memset(mutex, 0, sizeof *mutex);
     mutex->__data.__kind = type | (explicitly && type == PTHREAD_MUTEX_NORMAL ? explicit_normal : 0);
@@ -115,12 +115,12 @@ class Mutex {
   }
 
   int lock_until(clockid_t clock, const timespec* at) {
-    if (!known(clock)) return EINVAL;
+    if (!is_known(clock)) return EINVAL;
     if (!prepare()) [[unlikely]]
       return glibc::pthread_mutex_clocklock(original(), clock, at);
     if (const auto again = relock(EDEADLK)) return *again;
     if (try_enter()) return 0;
-    if (!valid(*at)) return EINVAL;
+    if (!is_valid(*at)) return EINVAL;
     return enter_by({.clock = clock, .at = at});
   }
 
@@ -141,9 +141,9 @@ class Mutex {
 
   // For a thread that has waited on a condition.
   int lock_again() {
-    const int failed = lock();
-    if (failed == 0 && waiters_ != 0) --waiters_;  // 0 in the child of a fork, which forgets all waiters
-    return failed;
+    const int error = lock();
+    if (error == 0 && waiters_ != 0) --waiters_;  // 0 in the child of a fork, which forgets all waiters
+    return error;
   }
 
  private:
@@ -173,7 +173,7 @@ class Mutex {
     return true;
   }
 
-  // Makes a mutex new that another process has left behind.
+  // Renews a mutex that another process has left behind.
   [[gnu::noinline]] void renew() {
     const bool held = owner_.load(order::relaxed) != 0 && owner_.load(order::relaxed) == Generation::forker();
     std::memset(static_cast<void*>(&room_), 0, sizeof room_);
@@ -221,8 +221,8 @@ class Mutex {
     }
   }
 
-  // A thread with asynchronous cancellation must not be cancelled here, says POSIX. With glibc, a waiter that is
-  // cancelled all the same just vanishes. Here it leaves the line first.
+  // POSIX says that a thread with asynchronous cancellation must not be cancelled here. With glibc, a waiter that is
+  // cancelled anyway just vanishes. Here it leaves the line first.
   [[gnu::noinline]] int enter_by(Wait::How how) {
     how.cancellable = asynchronous;
     how.sleeps = P::sleeps;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# How a preloadable object is built. The product (src/preload) and the lab (lab/preload) include this.
+# How a preloadable object is built. The product (src/preload) and the lab (lab/preload) include this file.
 
-# They live inside glibc's objects.
+# The locks lie in the memory of glibc's objects, so they need glibc 2.30 or newer.
 include(CheckCXXSymbolExists)
 check_cxx_symbol_exists(__GLIBC__ features.h FAIRLOCK_GLIBC)
 check_cxx_symbol_exists(pthread_mutex_clocklock pthread.h FAIRLOCK_GLIBC_2_30)
@@ -18,7 +18,7 @@ function(fairlock_preload_object target package folder name)
   # - no exceptions: glibc unwinds the frames of a cancelled thread, and no handler of ours may get in the way;
   # - the initial-exec model: a thread-local word costs no call, and no malloc at its first use;
   # - no guards of static variables: they are in the C++ library, which a program in C does not load (two threads may
-  #   compute the one static variable that there is, with the same result);
+  #   compute the only static variable at once, with the same result);
   # - now: not even the first call of a function enters the dynamic linker, as a call in a signal handler might.
   target_compile_options(${target} PRIVATE -O2 -Wall -Wextra -fno-exceptions -fno-rtti -fasynchronous-unwind-tables
     -ftls-model=initial-exec -fno-threadsafe-statics)

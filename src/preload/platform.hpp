@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The platform of the preloaded locks: the native platform, with three differences. errno keeps its value, a sleep may
-// be a cancellation point, and nothing comes from malloc, whose own locks may be preloaded ones.
+// be a cancellation point, and no memory comes from malloc, whose own locks may be preloaded.
 #pragma once
 
 #include <fairlock/platform/fork.hpp>
@@ -18,23 +18,23 @@ struct QuietFutex {
     return Wait({}).sleep(word, value, deadline);
   }
   static void unpark(const void* word) {
-    const int before = errno;  // the kernel sets it if the memory of the word is already unmapped
+    const int saved_errno = errno;  // the kernel sets it if the memory of the word is already unmapped
     FutexParking::unpark(word);
-    errno = before;
+    errno = saved_errno;
   }
 };
 
 template <class Base>
 struct PosixWaiting : Base {
-  // Numbers of threads would have to be given back: no lock that can be preloaded uses them.
+  // No preloadable lock uses small thread numbers, which a thread would have to give back.
   static unsigned self() { return Base::max_threads; }
 
-  // What a fork leaves to do in the child. Locks that allocate hide this (lab/preload/pool.hpp).
+  // What else the child of a fork must repair. Platforms whose locks allocate hide this (lab/preload/pool.hpp).
   static void after_fork() {}
 
-  // A number of the calling thread that fits the 32 bits that glibc's mutex has for its owner. Never 0.
-  // Two threads have the same number only if 2^32 - 2 other threads took a number in between, which
-  // matters only while both live.
+  // A number of the calling thread that fits the 32 bits that glibc's mutex has for its owner. Never 0. Two threads
+  // have the same number only if 2^32 - 2 other threads took a number in between, which matters only while both are
+  // alive.
   static std::uint32_t owner_number() {
     auto& number = Base::template local<OwnerNumber>().number;
     if (number == 0) number = static_cast<std::uint32_t>((Base::serial() - 1) % 0xFFFF'FFFF) + 1;
@@ -43,7 +43,7 @@ struct PosixWaiting : Base {
 
   template <class A, Until U>
   static bool park(const A& word, std::uint64_t value, const U& until) {
-    // A wait of limited patience.
+    // P::within() has limited this wait.
     if constexpr (requires { until.until; }) return park_until(word, value, until.until, until.deadline());
     else return park_until(word, value, until, never);
   }

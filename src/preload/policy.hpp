@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The waiting policy of a process. The environment variable FAIRLOCK_WAITING names it; `fairlock run` sets it.
 //
-// A policy matters only to a thread that waits, so one object serves several policies: all whose waiters sleep, or all
-// whose waiters stay awake. The two kinds need an object each, because only where waiters may sleep does a release look
-// for a waiter to wake.
+// A policy matters only to a thread that waits, so one object serves several policies: either all policies whose
+// waiters sleep, or all whose waiters stay awake. The two kinds need separate objects: a release looks for a waiter to
+// wake only if waiters may sleep.
 //
-// Among the policies of an object a switch is safe at any moment: it changes only how a waiter passes its time. So a
-// lock that other libraries use before our constructor has run simply has the default policy until then.
+// An object can switch between its policies at any moment, because a policy changes only how a waiter passes its time.
+// So a lock that other libraries use before our constructor has run simply has the default policy until then.
 #pragma once
 
 #include <stdio.h>
@@ -32,8 +32,8 @@ class PolicyChoice {
     return name() == +W::name;
   }
 
-  // Adopts the policy that the environment names. An unknown name ends the process: it would measure another policy
-  // than the user believes.
+  // Adopts the policy that the environment names. An unknown name ends the process, which would otherwise run under a
+  // policy that the user did not choose.
   static void read_environment() {
     const char* const given = getenv(variable);
     if (given == nullptr || given[0] == '\0') return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of POSIX. Each object is this file, built for one lock (choice.hpp).
+// The POSIX functions. Each preload object is this file, built for one lock (choice.hpp).
 //
 // The names have no symbol version, so they replace glibc's functions of every version that a program may ask for. With
 // a version, a program that was built for another one would get half of its functions from here and half from glibc.
@@ -10,7 +10,7 @@
 
 #include <cstring>
 
-#include FAIRLOCK_PRELOAD_CHOICE  // defines Chosen, ChosenLock and ChosenSemaphore
+#include FAIRLOCK_PRELOAD_CHOICE  // defines ChosenPlatform, ChosenLock and ChosenSemaphore
 #include "condition.hpp"
 #include "glibc.hpp"
 #include "mutex.hpp"
@@ -19,9 +19,9 @@
 using namespace fairlock;
 using namespace fairlock::preload;
 
-using OurMutex = preload::Mutex<Chosen, ChosenLock>;
-using OurCondition = preload::Condition<Chosen>;
-using OurSemaphore = preload::Semaphore<Chosen, ChosenSemaphore>;
+using OurMutex = preload::Mutex<ChosenPlatform, ChosenLock>;
+using OurCondition = preload::Condition<ChosenPlatform>;
+using OurSemaphore = preload::Semaphore<ChosenPlatform, ChosenSemaphore>;
 static_assert(OurMutex::fits() && OurCondition::fits() && OurSemaphore::fits());
 
 #pragma GCC visibility push(default)
@@ -55,12 +55,12 @@ int wait_over_bridge(pthread_mutex_t* mutex, const F& wait) {
     waiters_on_bridge.fetch_sub(1, std::memory_order_relaxed);
     if (mutex != nullptr) OurMutex::of(static_cast<pthread_mutex_t*>(mutex)).lock_again();
   };
-  // Before the mutex is unlocked, so that its next owner sees the waiter.
+  // Count the waiter before the mutex is unlocked, so that its next owner sees the waiter.
   waiters_on_bridge.fetch_add(1, std::memory_order_relaxed);
   glibc::pthread_mutex_lock(&bridge);
-  if (const int failed = OurMutex::of(mutex).unlock(true)) {
+  if (const int error = OurMutex::of(mutex).unlock(true)) {
     leave(nullptr);
-    return failed;
+    return error;
   }
   int result;
   pthread_cleanup_push(leave, mutex);  // if glibc cancels the thread, its handlers need the mutex locked
@@ -71,9 +71,9 @@ int wait_over_bridge(pthread_mutex_t* mutex, const F& wait) {
 
 [[gnu::constructor]] void at_load() {
   glibc::find_all();
-  Generations<Chosen>::at_load();
-  Chosen::WaitingPolicies::read_environment();
-  std::strncpy(fairlock_preload_waiting, Chosen::WaitingPolicies::name(), sizeof fairlock_preload_waiting - 1);
+  Generations<ChosenPlatform>::at_load();
+  ChosenPlatform::WaitingPolicies::read_environment();
+  std::strncpy(fairlock_preload_waiting, ChosenPlatform::WaitingPolicies::name(), sizeof fairlock_preload_waiting - 1);
   pthread_atfork(nullptr, nullptr, [] {  // the threads that were on the bridge are gone
     bridge = PTHREAD_MUTEX_INITIALIZER;
     waiters_on_bridge.store(0, std::memory_order_relaxed);
@@ -83,14 +83,14 @@ int wait_over_bridge(pthread_mutex_t* mutex, const F& wait) {
 int wait_for(pthread_cond_t* condition, pthread_mutex_t* mutex, const Wait::How& how) {
   auto& ours = OurCondition::of(condition);
   if (!OurMutex::ours(mutex)) {
-    const glibc::Held held(mutex);
+    const glibc::HeldMutex held(mutex);
     return ours.wait(how, [&] { return held.unlock(); }, [&] { return held.lock_again(); });
   }
   auto& held = OurMutex::of(mutex);
   return ours.wait(how, [&] { return held.unlock(true); }, [&] { return held.lock_again(); });
 }
 
-// What a function of semaphores returns: 0, or -1 with the error in errno.
+// The result of a semaphore function: 0, or -1 with the error in errno.
 int set_errno(int error) {
   if (error == 0) return 0;
   errno = error;
@@ -102,10 +102,10 @@ int set_errno(int error) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-// Strings by which a program, or a person with a debugger, can see what is loaded.
+// These names show a program, or a person with a debugger, what is loaded.
 extern const char fairlock_preload_lock[];
 const char fairlock_preload_lock[] = FAIRLOCK_PRELOAD_LOCK;
-std::uint64_t fairlock_preload_parks() { return Chosen::parks(); }
+std::uint64_t fairlock_preload_parks() { return ChosenPlatform::parks(); }
 
 // --- mutexes ---
 
@@ -154,7 +154,7 @@ int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
   return glibc::pthread_mutex_unlock(mutex);
 }
 
-// Other names of the same functions, which glibc has for old programs.
+// Other names of the same functions, which glibc keeps for old programs.
 #define FAIRLOCK_SAME_AS(name) noexcept __attribute__((alias(#name), nonnull(1)))
 int __pthread_mutex_init(pthread_mutex_t*, const pthread_mutexattr_t*) FAIRLOCK_SAME_AS(pthread_mutex_init);
 int __pthread_mutex_destroy(pthread_mutex_t*) FAIRLOCK_SAME_AS(pthread_mutex_destroy);
@@ -202,9 +202,10 @@ int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   return wait_for(condition, mutex, {});
 }
 
-// A bad time is an error before the mutex is unlocked. glibc checks it too, but on the bridge that would be too late.
+// An invalid time is an error that must be found before the mutex is unlocked. glibc checks the time too, but on the
+// bridge that is too late.
 int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* at) {
-  if (!valid(*at)) return EINVAL;
+  if (!is_valid(*at)) return EINVAL;
   if (!OurCondition::ours(condition))
     return wait_over_bridge(mutex,
                             [=](pthread_mutex_t* held) { return glibc::pthread_cond_timedwait(condition, held, at); });
@@ -212,7 +213,7 @@ int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, co
 }
 
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* at) {
-  if (!valid(*at) || !known(clock)) return EINVAL;
+  if (!is_valid(*at) || !is_known(clock)) return EINVAL;
   if (!OurCondition::ours(condition))
     return wait_over_bridge(
         mutex, [=](pthread_mutex_t* held) { return glibc::pthread_cond_clockwait(condition, held, clock, at); });
@@ -245,13 +246,13 @@ int sem_wait(sem_t* semaphore) {
 
 int sem_timedwait(sem_t* semaphore, const timespec* at) {
   if (!OurSemaphore::ours(semaphore)) return glibc::sem_timedwait(semaphore, at);
-  if (!valid(*at)) return set_errno(EINVAL);
+  if (!is_valid(*at)) return set_errno(EINVAL);
   return set_errno(OurSemaphore::of(semaphore).wait({.clock = CLOCK_REALTIME, .at = at}));
 }
 
 int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* at) {
   if (!OurSemaphore::ours(semaphore)) return glibc::sem_clockwait(semaphore, clock, at);
-  if (!known(clock) || !valid(*at)) return set_errno(EINVAL);
+  if (!is_known(clock) || !is_valid(*at)) return set_errno(EINVAL);
   return set_errno(OurSemaphore::of(semaphore).wait({.clock = clock, .at = at}));
 }
 
@@ -264,8 +265,8 @@ int sem_getvalue(sem_t* semaphore, int* value) noexcept {
 // --- memory and threads: glibc does the work, and we take note ---
 
 void* mmap(void* at, std::size_t size, int protection, int flags, int file, off_t offset) noexcept {
-  // A malloc may map its first memory before our constructor has run, and the search for the original may call malloc.
-  void* const memory = glibc::mmap.known()
+  // malloc may map its first memory before our constructor has run, and the search for the original may call malloc.
+  void* const memory = glibc::mmap.is_found()
                            ? glibc::mmap(at, size, protection, flags, file, offset)
                            : reinterpret_cast<void*>(syscall(SYS_mmap, at, size, protection, flags, file, offset));
   if (memory != MAP_FAILED && SharedMemory::is_shared_mapping(protection, flags)) SharedMemory::add(memory, size);
@@ -283,9 +284,9 @@ void* shmat(int segment, const void* at, int flags) noexcept {
 }
 
 int pthread_setcanceltype(int type, int* before) {
-  const int failed = glibc::pthread_setcanceltype(type, before);
-  if (failed == 0) asynchronous = type == PTHREAD_CANCEL_ASYNCHRONOUS;
-  return failed;
+  const int error = glibc::pthread_setcanceltype(type, before);
+  if (error == 0) asynchronous = type == PTHREAD_CANCEL_ASYNCHRONOUS;
+  return error;
 }
 
 }  // extern "C"

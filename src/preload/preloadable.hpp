@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks of the catalogue for an object: one that can be preloaded, and the semaphore that stands beside it.
+// The lock of the catalogue that an object preloads, and the semaphore that goes with it.
 #pragma once
 
 #include <fairlock/catalogue.hpp>

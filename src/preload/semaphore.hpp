@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A semaphore inside glibc's.
+// A semaphore in the memory of glibc's sem_t.
 //
 //   at   field       holds                                              written by
 //    0   -
@@ -7,7 +7,7 @@
 //   12   stamp       the generation of the last process that used it    generation.hpp
 //   16   semaphore   the semaphore of the catalogue                     its algorithm
 //
-// All zero is a semaphore without permits. Process-shared semaphores and named ones belong to glibc.
+// All-zero memory is a semaphore without permits. Process-shared and named semaphores belong to glibc.
 #pragma once
 
 #include <errno.h>

@@ -86,7 +86,7 @@ class SharedMemory {
   // Without /proc the result is false, and the mutex becomes glibc's. No call here is a cancellation point.
   [[gnu::cold, gnu::noinline]] static bool is_private(std::uintptr_t address) {
     constexpr std::uint64_t in_memory = std::uint64_t{1} << 63, of_file_or_shared = std::uint64_t{1} << 61;
-    const int before = errno;
+    const int saved_errno = errno;
     const long file = syscall(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     std::uint64_t page = 0;
     if (file >= 0) {
@@ -98,7 +98,7 @@ class SharedMemory {
       }
       syscall(SYS_close, file);
     }
-    errno = before;
+    errno = saved_errno;
     return (page & in_memory) != 0 && (page & of_file_or_shared) == 0;
   }
 

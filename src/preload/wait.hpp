@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wait as POSIX defines it: until a point in time of one of two clocks, ended by a signal or not, and by cancellation
-// or not.
+// A wait as POSIX defines it: it may end at a point in time of one of two clocks, after a signal handler, or by
+// cancellation.
 //
 // Cancellation reaches a sleeping thread only while its cancellation type is asynchronous, so the type is asynchronous
 // during that one system call. glibc then begins to unwind the stack. This file catches the unwinding at once, where no
 // other frame of ours is on the stack below. The algorithm learns that it is interrupted and leaves its line, as at a
-// timeout. When all is in order, the mutex locked again or a permit returned, its caller resumes the unwinding
-// (`end_if_cancelled`). A signal handler that ends the thread during the wait is caught in the same way.
+// timeout. When everything is in order again (the mutex locked, or the permit returned), the caller of the algorithm
+// resumes the unwinding (`end_if_cancelled`). A signal handler that ends the thread during the wait is caught in the
+// same way.
 //
 // A thread that chose asynchronous cancellation could end anywhere, with an element of its stack in a line. So its
 // cancellation is deferred during a wait, except for that system call.
@@ -36,8 +37,8 @@ namespace fairlock::preload {
 
 inline constexpr long second = 1'000'000'000;
 
-inline bool valid(const timespec& time) { return time.tv_nsec >= 0 && time.tv_nsec < second; }
-inline bool known(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
+inline bool is_valid(const timespec& time) { return time.tv_nsec >= 0 && time.tv_nsec < second; }
+inline bool is_known(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
 
 inline std::uint64_t nanoseconds(const timespec& time) {
   if (time.tv_sec < 0) return 0;
@@ -51,32 +52,33 @@ inline std::uint64_t now(clockid_t clock) {
   return nanoseconds(time);
 }
 
-// Sleeps while the word has that value, and returns 0 or the error of the kernel. Like all of pthread, it keeps errno.
+// Sleeps while the word has this value, and returns 0 or the kernel's error. Like every pthread function, it keeps
+// errno.
 inline int sleep_on(const std::atomic<std::uint32_t>& word, std::uint32_t value, clockid_t clock, const timespec* at) {
-  const int before = errno;
+  const int saved_errno = errno;
   const int how = FUTEX_WAIT_BITSET_PRIVATE | (clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
   const long result = syscall(SYS_futex, &word, how, value, at, nullptr, FUTEX_BITSET_MATCH_ANY);
   const int error = result == 0 ? 0 : errno;
-  errno = before;
+  errno = saved_errno;
   return error;
 }
 
-// Whether this thread, by pthread_setcanceltype, may be cancelled anywhere.
+// Whether this thread may be cancelled anywhere, as pthread_setcanceltype says.
 inline constinit thread_local bool asynchronous = false;
 
-class Deferred {
+class DeferredCancellation {
  public:
-  Deferred() {
+  DeferredCancellation() {
     if (asynchronous) [[unlikely]]
       glibc::pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &before_);
   }
-  ~Deferred() {
+  ~DeferredCancellation() {
     // This ends the thread if it was cancelled meanwhile.
     if (asynchronous) [[unlikely]]
       glibc::pthread_setcanceltype(before_, nullptr);
   }
-  Deferred(const Deferred&) = delete;
-  Deferred& operator=(const Deferred&) = delete;
+  DeferredCancellation(const DeferredCancellation&) = delete;
+  DeferredCancellation& operator=(const DeferredCancellation&) = delete;
 
  private:
   int before_;
@@ -98,7 +100,7 @@ class Wait : public WaitObserver {
     if (how_.at == nullptr) return never;
     const auto at = nanoseconds(*how_.at);
     if (how_.clock == CLOCK_MONOTONIC) return at;
-    const auto there = now(how_.clock);  // asked every time, because this clock may be set
+    const auto there = now(how_.clock);  // read every time, because this clock may be set
     return at <= there ? 0 : now(CLOCK_MONOTONIC) + (at - there);
   }
 
@@ -122,10 +124,10 @@ class Wait : public WaitObserver {
       error = sleep_on(word, value, clock, at);
     } else {
       catch_cancellation([&] {
-        int before;
-        glibc::pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
+        int former_type;
+        glibc::pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &former_type);
         error = sleep_on(word, value, clock, at);
-        glibc::pthread_setcanceltype(before, nullptr);
+        glibc::pthread_setcanceltype(former_type, nullptr);
         await_late_cancellation();
       });
     }
@@ -145,12 +147,12 @@ class Wait : public WaitObserver {
 
  private:
   // A thread that cancels us while the type is asynchronous sends a signal, and setting the type back does not wait for
-  // it. If the signal came after our function has returned, the caller would lose the result. At the end of a
+  // that signal. If it arrived after our function has returned, the caller would lose the result. At the end of a
   // cancellation point glibc waits for a signal that is under way, and read() is the cheapest cancellation point.
   static void await_late_cancellation() {
-    const int before = errno;
+    const int saved_errno = errno;
     [[maybe_unused]] const auto failure = read(-1, nullptr, 0);
-    errno = before;
+    errno = saved_errno;
   }
 
   // Calls action(), which may be cancelled, in a frame that holds nothing else.
@@ -165,7 +167,7 @@ class Wait : public WaitObserver {
     __pthread_unregister_cancel(&here_);
   }
 
-  const Deferred deferred_;
+  const DeferredCancellation deferred_;
   const How how_;
   mutable bool cancelled_ = false, signalled_ = false;
   mutable __pthread_unwind_buf_t here_;

@@ -13,15 +13,15 @@ namespace fairlock::python {
 namespace {
 
 template <class M>
-M& in(void* memory) {
+M& object_in(void* memory) {
   return *static_cast<M*>(memory);
 }
 template <class M>
-const M& in(const void* memory) {
+const M& object_in(const void* memory) {
   return *static_cast<const M*>(memory);
 }
 
-// The type behind a catalogue entry in Python. The knobs of a capacitor are set at run time, and a fair line has
+// The type that Python uses for a catalogue entry. The knobs of a capacitor are set at run time, and a fair line has
 // Python's quota and patience. Any other entry is unchanged.
 template <class L>
 struct Adjustable {
@@ -73,16 +73,16 @@ constexpr Algorithm from_lock(const char* name, const char* policy, double skip 
       },
       [](void* memory, std::uint64_t) {
         if constexpr (has_knobs<M>) {
-          const auto knobs = in<M>(memory).inner().knobs();
+          const auto knobs = object_in<M>(memory).inner().knobs();
           (new (memory) M)->inner().set(knobs.platoon, knobs.skip);
         } else {
           new (memory) M;
         }
       },
-      [](void* memory) { return in<M>(memory).try_lock(); },
-      [](void* memory, const InterruptibleWait& until) { return in<M>(memory).lock_until(until); },
-      [](void* memory, std::uint64_t) { in<M>(memory).unlock(); },
-      [](const void* memory) -> std::int64_t { return in<M>(memory).locked() ? 0 : 1; },
+      [](void* memory) { return object_in<M>(memory).try_lock(); },
+      [](void* memory, const InterruptibleWait& until) { return object_in<M>(memory).lock_until(until); },
+      [](void* memory, std::uint64_t) { object_in<M>(memory).unlock(); },
+      [](const void* memory) -> std::int64_t { return object_in<M>(memory).locked() ? 0 : 1; },
   };
 }
 
@@ -97,10 +97,10 @@ constexpr Algorithm from_semaphore(const char* name, const char* policy) {
       -1,
       [](void* memory, const Knobs& knobs) { new (memory) S(knobs.permits); },
       [](void* memory, std::uint64_t permits) { new (memory) S(permits); },
-      [](void* memory) { return in<S>(memory).try_acquire(); },
-      [](void* memory, const InterruptibleWait& until) { return in<S>(memory).acquire_until(until); },
-      [](void* memory, std::uint64_t permits) { in<S>(memory).release(permits); },
-      [](const void* memory) { return in<S>(memory).value(); },
+      [](void* memory) { return object_in<S>(memory).try_acquire(); },
+      [](void* memory, const InterruptibleWait& until) { return object_in<S>(memory).acquire_until(until); },
+      [](void* memory, std::uint64_t permits) { object_in<S>(memory).release(permits); },
+      [](const void* memory) { return object_in<S>(memory).value(); },
   };
 }
 

@@ -22,28 +22,30 @@ struct Knobs {
   double skip = 0;            // capacitors
 };
 
-// A lock counts as a semaphore of one permit.
+// A lock is treated as a semaphore of one permit.
 struct Algorithm {
   const char* name;
-  const char* policy;  // of waiting
+  const char* policy;  // the waiting policy
   std::size_t bytes, alignment;
   std::uint64_t max_permits;
-  double default_skip;  // of a capacitor; negative: the algorithm has neither platoon nor skip
+  double default_skip;  // for a capacitor; negative: the algorithm has neither platoon nor skip
   void (*construct)(void*, const Knobs&);
-  void (*reset)(void*, std::uint64_t permits);  // and empty the line, for the child of a fork
+  void (*reset)(void*, std::uint64_t permits);  // sets the permits and empties the line, for the child of a fork
   bool (*try_acquire)(void*);
-  bool (*acquire)(void*, const InterruptibleWait&);  // detached; false: the thread gave up
+  bool (*acquire)(void*, const InterruptibleWait&);  // called detached; false: the thread gave up
   void (*release)(void*, std::uint64_t);
   std::int64_t (*permits)(const void*);
 };
 
-// Return the algorithm with this name and policy. Null: there is none, and the exception lists the valid choices.
+// Returns the algorithm with this name and policy. Null: there is none, and an exception that lists the valid choices
+// is set.
 const Algorithm* lock_algorithm(const char* name, const char* policy);
 const Algorithm* semaphore_algorithm(const char* name, const char* policy);
 
-// Turns are longer than in C++, where an acquisition takes a tenth of the time. The quota usually ends a turn, before
-// the patience does: turns of equal counts give all threads an equal share, turns of equal times do not. With a GIL,
-// only one thread runs at a time, so the line does not adapt: several woken waiters would all wait for the GIL.
+// Turns are longer than in C++, where an acquisition takes a tenth of the time. The quota usually ends a turn before
+// the patience does, because turns of equal counts give all threads an equal share, and turns of equal times do not.
+// With a GIL, only one thread runs at a time, so the line does not adapt: several woken waiters would all wait for the
+// GIL.
 inline constexpr unsigned fair_quota = 512;
 inline constexpr std::uint64_t fair_patience = 125'000;  // nanoseconds
 template <class P>

@@ -12,7 +12,7 @@ namespace fairlock::python {
 
 namespace {
 
-bool known(PyObject* object) {
+bool has_supported_type(PyObject* object) {
   PyObject* const module = PyType_GetModuleByDef(Py_TYPE(object), &module_definition);
   if (module == nullptr) {
     PyErr_Clear();
@@ -23,14 +23,14 @@ bool known(PyObject* object) {
          PyObject_TypeCheck(object, state.semaphore);
 }
 
-bool expect_known(PyObject* object) {
-  if (known(object)) return true;
+bool expect_supported_type(PyObject* object) {
+  if (has_supported_type(object)) return true;
   PyErr_Format(PyExc_TypeError, "expected a fairlock Lock, RLock, Semaphore or BoundedSemaphore, not %.100s",
                Py_TYPE(object)->tp_name);
   return false;
 }
 
-// Whether the calling thread owns an RLock, which it then holds once more.
+// Acquires an RLock once more if the calling thread owns it, and returns whether it did.
 bool reenter(Primitive* self) {
   if (self->kind != Kind::rlock) return false;
   auto* const lock = static_cast<LockObject*>(self);
@@ -47,7 +47,7 @@ void set_owner(Primitive* self) {
 }
 
 int acquire(PyObject* object, std::int64_t timeout) {
-  if (!expect_known(object)) return -1;
+  if (!expect_supported_type(object)) return -1;
   auto* const self = as<Primitive>(object);
   if (reenter(self)) return 1;
   if (!self->algorithm->try_acquire(self->state)) {
@@ -66,7 +66,7 @@ int acquire_detached(PyObject* object, std::int64_t timeout) {
     return 1;
   }
   if (timeout == 0) return 0;
-  // Without memory for the counts and the statistics, the thread waits uncounted.
+  // If there is no memory for the counts and the statistics, the thread waits uncounted.
   ContentionState* const contention = contention_of(self);
   InterruptibleWait wait(object, contention == nullptr ? nullptr : &contention->waiters,
                          deadline_in_nanoseconds(timeout));
@@ -91,7 +91,7 @@ int release_detached(PyObject* object) {
 }
 
 int release(PyObject* object) {
-  if (!expect_known(object)) return -1;
+  if (!expect_supported_type(object)) return -1;
   const Kind kind = as<Primitive>(object)->kind;
   PyObject* const released = kind == Kind::lock    ? lock_release(object, nullptr)
                              : kind == Kind::rlock ? rlock_release(object, nullptr)
@@ -101,7 +101,7 @@ int release(PyObject* object) {
 }
 
 const fairlock_api api{FAIRLOCK_API_VERSION,
-                       [](PyObject* object) { return static_cast<int>(known(object)); },
+                       [](PyObject* object) { return static_cast<int>(has_supported_type(object)); },
                        &acquire,
                        &release,
                        &acquire_detached,

@@ -6,6 +6,6 @@
 
 namespace fairlock::python {
 
-PyObject* new_c_api();  // a capsule, or null and an exception
+PyObject* new_c_api();  // returns a capsule, or null with an exception set
 
 }  // namespace fairlock::python

@@ -36,7 +36,7 @@ void depart(CapacitorObject* self) {
   if (self->departures.depart(self->platoon)) self->algorithm->release(self->state, self->platoon);
 }
 
-// In the child of a fork: the members of a platoon whose threads vanished never depart.
+// In the child of a fork, the members of a platoon whose threads vanished never depart, so the gate starts afresh.
 void repair_after_fork(CapacitorObject* self) {
   auto generation = self->generation.load(std::memory_order_relaxed);
   if (generation == fork_generation()) [[likely]]
@@ -53,7 +53,7 @@ bool skips(const CapacitorObject* self) {
   return static_cast<double>(DefaultPlatform::random() & 0xFFFFFFFF) < self->skip * 0x1p32;
 }
 
-// Calls the inner acquire with the rest of the time. 1, 0, or -1 and an exception.
+// Calls the inner acquire with the remaining time. Returns 1, 0, or -1 with an exception set.
 int acquire_inner(CapacitorObject* self, std::uint64_t deadline) {
   PyObject* result;
   if (deadline == never) {
@@ -85,7 +85,7 @@ PyObject* acquire_until(CapacitorObject* self, std::uint64_t deadline) {
     if (arrives) self->inside.fetch_add(1, std::memory_order_relaxed);
     Py_RETURN_TRUE;
   }
-  if (arrives) depart(self);  // a platoon never closes if one of its members does not depart
+  if (arrives) depart(self);  // if a member did not depart, the gate would never open again
   if (acquired < 0) return nullptr;
   Py_RETURN_FALSE;
 }
@@ -199,7 +199,7 @@ PyDoc_STRVAR(acquire_doc,
              "acquire($self, /, blocking=True, timeout=-1)\n--\n\n"
              "Join a platoon, then acquire the inner lock. Return True, or False if the timeout expires first.\n\n"
              "timeout is in seconds; -1 waits without a limit, and 0 tries once, like blocking=False. It covers\n"
-             "both waits: the inner lock is called as inner.acquire(True, rest). A signal handler that raises\n"
+             "both waits: the inner lock is called as inner.acquire(True, remaining). A signal handler that raises\n"
              "(Ctrl-C) ends the wait for the platoon. Whether it ends the inner acquire depends on that lock.");
 PyDoc_STRVAR(release_doc,
              "release($self, /)\n--\n\n"
@@ -210,7 +210,7 @@ PyDoc_STRVAR(capacitor_doc,
              "A wrapper that makes any lock fair: it admits threads in platoons.\n\n"
              "inner is an object with acquire() and release(), such as a threading.Lock. At most platoon - 1\n"
              "threads that arrive later enter before a waiter. skip is a probability: that share of the arrivals\n"
-             "goes straight to the inner lock, which is cheaper, but fair only in the long run.\n\n"
+             "goes straight to the inner lock, which is cheaper but only fair in the long run.\n\n"
              "In the child of a fork, the capacitor counts only the members that hold the inner lock.");
 
 PyMethodDef capacitor_methods[] = {

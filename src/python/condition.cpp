@@ -4,7 +4,7 @@
 //   field         holds                                          written by
 //   lock          the lock of the condition                      the constructor, __init__
 //   initialized   __init__ was called                            __init__
-//   waiters       the count of the waiters                       WaitRecord alone
+//   waiters       the number of waiting threads                  WaitRecord alone
 //   line          the threads in line for a notification         waiters and notifiers
 #include <fairlock/line/notify.hpp>
 
@@ -37,27 +37,27 @@ ConditionObject* condition_of(PyObject* object) { return as<ConditionObject>(obj
 
 // --- waiting ---
 
-// Afterwards the thread holds the lock again, unless the acquire of a foreign lock raises.
+// When this returns, the thread holds the lock again, unless the acquire of a foreign lock raised.
 Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
-  ConditionLock::Held held;
+  ConditionLock::SavedState state;
   bool notified, raised;
   {
     // The record comes first, because the release of a foreign lock may let another thread fork. The place comes before
     // the release, so that the next owner of the lock finds this thread in line.
     InterruptibleWait wait(reinterpret_cast<PyObject*>(self), self->waiters, Handlers::in_line);
     Line::Place place(self->line);
-    if (!self->lock.release_for_wait(held)) return Outcome::error;
+    if (!self->lock.release_for_wait(state)) return Outcome::error;
     wait.detach(deadline);
     notified = place.wait(wait);
     // Without a GIL, the thread takes the lock before it attaches, which may take long. With a GIL, it attaches first:
     // otherwise it would hold the lock while it waits for the GIL, and the running thread would have to give up the GIL
     // at its next acquisition of the lock.
-    if (free_threaded) self->lock.take_detached(held, wait);
+    if (free_threaded) self->lock.take_detached(state, wait);
     raised = wait.attach();
     if (!free_threaded) self->lock.take_attached();
     raised |= PyErr_Occurred() != nullptr;
   }
-  if (self->lock.restore(held) && !raised) return notified ? Outcome::acquired : Outcome::timed_out;
+  if (self->lock.restore(state) && !raised) return notified ? Outcome::acquired : Outcome::timed_out;
   if (notified) self->line.notify(1);  // pass the notification to the next waiter
   return Outcome::error;
 }
@@ -227,7 +227,7 @@ PyDoc_STRVAR(wait_doc,
              "Release the lock, wait for a notification, and acquire the lock again.\n\n"
              "Return True, or False if the timeout expires first. timeout is in seconds; None waits without a\n"
              "limit. It limits only the wait for the notification: when wait() returns or raises, the thread\n"
-             "holds the lock, as often as before if it is an RLock. That includes a signal handler that raises\n"
+             "holds the lock, as often as before if it is an RLock. That is also true if a signal handler raises\n"
              "(Ctrl-C) in the main thread.\n\n"
              "Another thread may acquire the lock between the notification and the return. So check the condition\n"
              "again, or use wait_for(). Raises RuntimeError if the lock is not held.");
@@ -238,17 +238,17 @@ PyDoc_STRVAR(wait_for_doc,
              "exceptions propagate. Raises RuntimeError if the lock is not held.");
 PyDoc_STRVAR(notify_doc,
              "notify($self, /, n=1)\n--\n\n"
-             "Wake the n threads that have waited longest, or all threads if fewer wait.\n\n"
-             "They go on when they get the lock. A notification that no thread waits for is lost. Raises\n"
-             "RuntimeError if the lock is not held.");
+             "Wake the n threads that have waited longest, or all waiting threads if there are fewer.\n\n"
+             "They go on when they get the lock. If no thread waits, the notification is lost. Raises RuntimeError\n"
+             "if the lock is not held.");
 PyDoc_STRVAR(notify_all_doc,
              "notify_all($self, /)\n--\n\nWake all waiting threads. Raises RuntimeError if the lock is not held.");
 PyDoc_STRVAR(condition_doc,
              "Condition(lock=None)\n--\n\n"
              "A condition variable, with the interface of threading.Condition.\n\n"
-             "Notifications go to the longest waiter first. lock is a Lock or an RLock, of fairlock or of\n"
-             "threading, or any object with acquire() and release(). None creates an RLock. Another object raises\n"
-             "AttributeError.\n\n"
+             "Notifications go to the oldest waiter first. lock is a Lock or an RLock, of fairlock or of\n"
+             "threading, or any object with acquire() and release(). None creates an RLock. Any other object\n"
+             "raises AttributeError.\n\n"
              "In the child of a fork, no thread waits for a notification.");
 
 PyMethodDef condition_methods[] = {

@@ -7,14 +7,14 @@ namespace fairlock::python {
 
 namespace {
 
-bool has(PyObject* object, const char* name) {
+bool has_attribute(PyObject* object, const char* name) {
   PyObject* const attribute = PyObject_GetAttrString(object, name);
   if (attribute == nullptr) PyErr_Clear();
   Py_XDECREF(attribute);
   return attribute != nullptr;
 }
 
-// The truth of a call's result. -1: the call raised.
+// Whether the result of a call is true. -1: the call raised.
 int truth(PyObject* result) {
   const int truth = result == nullptr ? -1 : PyObject_IsTrue(result);
   Py_XDECREF(result);
@@ -52,7 +52,7 @@ bool ConditionLock::set(PyObject* lock, const ModuleState& state) {
                  as<PyTypeObject>(lock)->tp_name);
     return false;
   }
-  if (new_kind == Kind::foreign && (!has(lock, "acquire") || !has(lock, "release"))) {
+  if (new_kind == Kind::foreign && (!has_attribute(lock, "acquire") || !has_attribute(lock, "release"))) {
     PyErr_Format(PyExc_AttributeError, "a condition needs a lock with acquire() and release(), not %.100s",
                  Py_TYPE(lock)->tp_name);
     return false;
@@ -70,9 +70,9 @@ void ConditionLock::clear() {
 int ConditionLock::is_owned() const {
   if (kind == Kind::lock) return is_held(own_lock());
   if (kind == Kind::rlock) return owned_by_me(own_lock());
-  if (has(object, "_is_owned")) return truth(call("_is_owned"));
-  const int free = truth(PyObject_CallMethod(object, "acquire", "O", Py_False));
-  if (free <= 0) return free < 0 ? -1 : 1;
+  if (has_attribute(object, "_is_owned")) return truth(call("_is_owned"));
+  const int acquired = truth(PyObject_CallMethod(object, "acquire", "O", Py_False));
+  if (acquired <= 0) return acquired < 0 ? -1 : 1;
   PyObject* const released = call("release");
   Py_XDECREF(released);
   return released == nullptr ? -1 : 0;
@@ -84,20 +84,20 @@ bool ConditionLock::expect_owned(const char* what) const {
   return owned == 1;
 }
 
-bool ConditionLock::release_for_wait(Held& held) const {
+bool ConditionLock::release_for_wait(SavedState& state) const {
   if (kind == Kind::foreign) {
-    held.saved = release_save();
-    return held.saved != nullptr;
+    state.foreign_state = release_save();
+    return state.foreign_state != nullptr;
   }
   LockObject* const lock = own_lock();
-  if ((held.contention = contention_of(lock)) == nullptr) {
+  if ((state.contention = contention_of(lock)) == nullptr) {
     PyErr_NoMemory();
     return false;
   }
   // Another thread may have released the lock since the caller checked the owner.
   if (kind == Kind::rlock ? !owned_by_me(lock) : disown(lock) == 0) return not_owned("wait");
   if (kind == Kind::rlock) {
-    held.count = std::exchange(lock->count, 0);
+    state.count = std::exchange(lock->count, 0);
     disown(lock);
   }
   give_back(lock);
@@ -109,34 +109,34 @@ void ConditionLock::take_attached() const {
   if (kind != Kind::foreign && !try_take(own_lock())) wait_unconditionally(own_lock());
 }
 
-void ConditionLock::take_detached(const Held& held, InterruptibleWait& wait) const {
+void ConditionLock::take_detached(const SavedState& state, InterruptibleWait& wait) const {
   if (kind == Kind::foreign) return;
   wait.make_unconditional();
   bool taken = try_take(own_lock());
-  // The notifier still holds the lock, and is about to release it.
+  // The notifier may still hold the lock, but is about to release it.
   for (int i = 0; !taken && i < 20; ++i) {
     DefaultPlatform::pause(16);
     taken = own_lock()->algorithm->permits(own_lock()->state) > 0 && try_take(own_lock());
   }
   if (taken) return;
   // A second record: the thread still belongs to the condition, and now waits for the lock.
-  const WaitRecord record(object, &held.contention->waiters, wait.interpreter(), Handlers::out_of_line);
-  wait_detached(own_lock(), *held.contention, wait);
+  const WaitRecord record(object, &state.contention->waiters, wait.interpreter(), Handlers::out_of_line);
+  wait_detached(own_lock(), *state.contention, wait);
 }
 
 void ConditionLock::repair() const {
   if (kind != Kind::foreign) repair_lock(object);
 }
 
-bool ConditionLock::restore(Held& held) const {
+bool ConditionLock::restore(SavedState& state) const {
   if (kind != Kind::foreign) {
     own_lock()->owner.store(this_thread(), std::memory_order_relaxed);
-    own_lock()->count = held.count;
+    own_lock()->count = state.count;
     return true;
   }
   const SavedException exception;
-  PyObject* const taken = acquire_restore(held.saved);
-  Py_CLEAR(held.saved);
+  PyObject* const taken = acquire_restore(state.foreign_state);
+  Py_CLEAR(state.foreign_state);
   Py_XDECREF(taken);
   return taken != nullptr;
 }
@@ -164,12 +164,12 @@ PyObject* ConditionLock::acquire(PyObject* args, PyObject* kwargs) const {
 }
 
 PyObject* ConditionLock::release_save() const {
-  return call(has(object, "_release_save") ? "_release_save" : "release");
+  return call(has_attribute(object, "_release_save") ? "_release_save" : "release");
 }
 
 PyObject* ConditionLock::acquire_restore(PyObject* saved) const {
   // The parentheses keep a tuple together as one argument.
-  if (has(object, "_acquire_restore")) return PyObject_CallMethod(object, "_acquire_restore", "(O)", saved);
+  if (has_attribute(object, "_acquire_restore")) return PyObject_CallMethod(object, "_acquire_restore", "(O)", saved);
   return call("acquire");
 }
 

@@ -14,36 +14,36 @@ struct ConditionLock {
   PyObject* object;
   Kind kind;
 
-  bool set(PyObject* lock, const ModuleState& state);  // false: it is not a lock, and an exception is set
-  void clear();                                        // to None, not null: finalizers may still call methods
+  bool set(PyObject* lock, const ModuleState& state);  // false: `lock` is not a lock, and an exception is set
+  void clear();                                        // sets it to None, not null: finalizers may still call methods
 
-  // In the child of a fork. A waiter that vanished may have taken the lock again.
+  // Call it in the child of a fork: a waiter that vanished may have taken the lock again.
   void repair() const;
 
-  // Whether it is a lock of fairlock that is held, or that a thread has waited for.
+  // Whether this is a fairlock lock that is held, or that a thread has waited for.
   bool in_use() const {
     return kind != Kind::foreign &&
            (is_held(own_lock()) || own_lock()->contention.load(std::memory_order_relaxed) != nullptr);
   }
 
-  // 1, 0, or -1 and an exception. If the lock does not know its owner, the answer is whether any thread holds it, as in
-  // threading.
+  // Returns 1, 0, or -1 with an exception set. If the lock does not know its owner, the answer is whether any thread
+  // holds it, as in threading.
   int is_owned() const;
   bool expect_owned(const char* what) const;  // false: an exception is set
 
   // --- the steps of a wait: release the lock, take it again, restore its owner and count ---
 
-  struct Held {
+  struct SavedState {
     std::size_t count = 1;                  // of an RLock
     ContentionState* contention = nullptr;  // of a lock of fairlock
-    PyObject* saved = nullptr;              // by a foreign lock
+    PyObject* foreign_state = nullptr;      // what release_save() of a foreign lock returned
   };
-  bool release_for_wait(Held& held) const;  // false: an exception is set
+  bool release_for_wait(SavedState& state) const;  // false: an exception is set
   // Both acquire a lock of fairlock, even if a signal handler raises. restore() acquires a foreign lock.
-  void take_detached(const Held& held, InterruptibleWait& wait) const;
+  void take_detached(const SavedState& state, InterruptibleWait& wait) const;
   void take_attached() const;
   // False: the acquire of a foreign lock raised, and that exception is set. Otherwise an earlier exception stays set.
-  bool restore(Held& held) const;
+  bool restore(SavedState& state) const;
 
   // --- the lock's methods ---
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// InterruptibleWait: a wait of a Python thread, detached from the interpreter, interruptible by signals, and recorded
-// in the registry of waits.
+// InterruptibleWait: how a Python thread waits. It is detached from the interpreter, signals can interrupt it, and the
+// registry records the wait.
 #pragma once
 
 #include <cerrno>
@@ -44,8 +44,9 @@ class InterruptibleWait : public WaitObserver {
     state_ = PyEval_SaveThread();
   }
 
-  // True: a handler raised, and the exception is set. This is not a destructor: up to 3.13, if a thread attaches while
-  // the interpreter finalizes, Python ends the thread by unwinding its stack, and a destructor must not unwind.
+  // True: a handler raised, and the exception is set. A destructor cannot do this: up to Python 3.13, if a thread
+  // attaches while the interpreter finalizes, Python ends the thread by unwinding its stack, and a destructor must not
+  // unwind.
   bool attach() {
     PyEval_RestoreThread(state_);
     return raised_;
@@ -109,9 +110,9 @@ class InterruptibleWait : public WaitObserver {
   bool time_to_look() const {
     if (!handles_signals_ || sleeps_ || (++looks_ & 0x3F) != 0) return false;
     const auto now = steady_now();
-    if (looked_ == 0) looked_ = now;
-    if (now - looked_ < look_interval) return false;
-    looked_ = now;
+    if (last_look_ == 0) last_look_ = now;
+    if (now - last_look_ < look_interval) return false;
+    last_look_ = now;
     return true;
   }
 
@@ -125,7 +126,7 @@ class InterruptibleWait : public WaitObserver {
   mutable PyThreadState* state_ = nullptr;
   mutable bool signalled_ = false, raised_ = false, sleeps_ = false, ignore_flag_ = false;
   mutable unsigned looks_ = 0;
-  mutable std::uint64_t looked_ = 0;
+  mutable std::uint64_t last_look_ = 0;
 };
 
 }  // namespace fairlock::python

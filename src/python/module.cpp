@@ -70,7 +70,7 @@ bool add_object(PyObject* module, const char* name, PyObject* object) {
   return added;
 }
 
-// On a system without fork, this does nothing.
+// Does nothing on a system without fork.
 bool register_at_fork(PyObject* module) {
   PyObject* const os = PyImport_ImportModule("os");
   if (os == nullptr) return false;
@@ -82,10 +82,10 @@ bool register_at_fork(PyObject* module) {
   }
   PyObject* const hook = PyObject_GetAttrString(module, "after_fork_in_child");
   PyObject* const names = hook == nullptr ? nullptr : Py_BuildValue("{sN}", "after_in_child", hook);
-  PyObject* const nothing = PyTuple_New(0);
-  PyObject* const done = names == nullptr || nothing == nullptr ? nullptr : PyObject_Call(registrar, nothing, names);
+  PyObject* const no_args = PyTuple_New(0);
+  PyObject* const done = names == nullptr || no_args == nullptr ? nullptr : PyObject_Call(registrar, no_args, names);
   Py_XDECREF(done);
-  Py_XDECREF(nothing);
+  Py_XDECREF(no_args);
   Py_XDECREF(names);
   Py_DECREF(registrar);
   return done != nullptr;

@@ -22,8 +22,8 @@ ContentionState* contention_of(Primitive* self) {
 
 namespace {
 
-// Without reference counts, calls of several threads cause less traffic between processors. But the object then dies
-// only in a garbage collection, so only a contended object gives them up.
+// Without immediate reference counts, calls of several threads cause less traffic between processors. But only a
+// garbage collection then frees the object, so only a contended object gives them up.
 void defer_reference_counts([[maybe_unused]] Primitive* self, [[maybe_unused]] ContentionState& contention) {
 #if defined(Py_GIL_DISABLED) && PY_VERSION_HEX >= 0x030E0000
   auto& deferred = contention.defers_reference_counts;
@@ -59,7 +59,7 @@ Outcome wait_for(Primitive* self, std::uint64_t deadline) {
   const bool acquired = wait_detached(self, *contention, wait);
   if (!wait.attach()) return acquired ? Outcome::acquired : Outcome::timed_out;
   if (acquired) {  // while a handler raised
-    // In this order: between the two calls, another thread may fork, and its child must not count the permit twice.
+    // The order matters: between the two calls, another thread may fork, and its child must not count the permit twice.
     wait.claims_permit(false);
     algorithm.release(self->state, 1);
   }
@@ -223,7 +223,7 @@ PyObject* primitive_statistics(PyObject* object, PyObject*) {
 PyObject* refuse_to_pickle(PyObject* self, PyObject*) {
   PyErr_Format(PyExc_TypeError,
                "cannot pickle '%s' object: it belongs to one process; leave it out in __getstate__() and "
-               "make a new one in __setstate__()",
+               "create a new one in __setstate__()",
                Py_TYPE(self)->tp_name);
   return nullptr;
 }
@@ -237,7 +237,7 @@ PyObject* get_waiters(PyObject* self, void*) {
   return PyLong_FromUnsignedLong(contention == nullptr ? 0 : contention->waiters.load(std::memory_order_acquire));
 }
 
-// Reading the old name must not quietly give something else: `waiting` is the policy that the constructor takes.
+// The old name must not quietly return something else: `waiting` is now the policy that the constructor takes.
 PyObject* refuse_waiting(PyObject* self, void*) {
   const char* const full_name = Py_TYPE(self)->tp_name;
   const char* const dot = std::strrchr(full_name, '.');

@@ -7,8 +7,8 @@
 //   state        the memory of the algorithm: `room`, or a block of its own    the constructor, __init__
 //                if `room` is too small or not aligned enough
 //   contention   the state that only a contended object needs, or null         the first thread that waits
-//   initialized  __init__ was called. A second call is refused, and so is a    __init__
-//                first call when the object is already in use
+//   initialized  __init__ was called. A second call raises, and so does the    __init__
+//                first call if the object is already in use
 //   kind         the type of the object, which may also be a subclass of it    the constructor
 #pragma once
 
@@ -59,7 +59,7 @@ ContentionState* contention_of(Primitive* self);
 
 // --- construction ---
 
-// For tp_new, which ignores the arguments: those of a subclass may differ.
+// For tp_new, which ignores its arguments, because a subclass may take others.
 PyObject* create(PyTypeObject* type, Kind kind, const Algorithm& algorithm, const Knobs& knobs);
 // For tp_init. False: an exception is set.
 bool initialize(Primitive* self, const Algorithm& algorithm, const Knobs& knobs);

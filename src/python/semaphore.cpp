@@ -35,7 +35,7 @@ std::int64_t value(const SemaphoreObject* self) { return std::max(permits(self),
 // Half of what the algorithm can count: two simultaneous releases, each within the limit, must not exceed the count.
 std::uint64_t max_permits(const Algorithm& algorithm) { return algorithm.max_permits / 2; }
 
-PyObject* too_many(const SemaphoreObject* self) {
+PyObject* raise_too_many_permits(const SemaphoreObject* self) {
   PyErr_Format(PyExc_OverflowError, "too many permits: the algorithm '%s' counts at most %llu", self->algorithm->name,
                static_cast<unsigned long long>(max_permits(*self->algorithm)));
   return nullptr;
@@ -128,7 +128,7 @@ std::uint64_t release_count(SemaphoreObject* self, PyObject* const* args, Py_ssi
     return 0;
   }
   if (overflow > 0 || static_cast<std::uint64_t>(n) > max_permits(*self->algorithm)) {
-    too_many(self);
+    raise_too_many_permits(self);
     return 0;
   }
   return static_cast<std::uint64_t>(n);
@@ -142,7 +142,7 @@ bool give_if_they_fit(SemaphoreObject* self, std::uint64_t n) {
 
 PyObject* release_unbounded(SemaphoreObject* self) {
   if (!give_if_they_fit(self, 1)) [[unlikely]]
-    return too_many(self);
+    return raise_too_many_permits(self);
   Py_RETURN_NONE;
 }
 
@@ -155,7 +155,7 @@ PyObject* release_several(SemaphoreObject* self, std::uint64_t n) {
 #ifdef Py_GIL_DISABLED
   Py_END_CRITICAL_SECTION();
 #endif
-  if (!fit) return too_many(self);
+  if (!fit) return raise_too_many_permits(self);
   Py_RETURN_NONE;
 }
 

@@ -6,10 +6,10 @@
 
 namespace fairlock::python {
 
-// For an attached caller. None, or null and an exception.
+// For an attached caller. Returns None, or null with an exception set.
 PyObject* release_one(PyObject* semaphore);
 
-// For a caller that may be detached. False: there would be too many permits, and none is given.
+// For a caller that may be detached. False: there would be too many permits, and none is added.
 bool release_one_detached(Primitive* semaphore);
 
 }  // namespace fairlock::python

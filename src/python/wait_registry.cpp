@@ -15,7 +15,7 @@ namespace fairlock::python {
 namespace {
 
 // The waits of one thread. The guard keeps a record alive while another thread takes a reference to its object, which
-// is sure to be valid only as long as the wait lasts.
+// is certain to exist only while the wait lasts.
 struct ThreadWaits {
   TasLock<Native<Yield>> guard{};
   WaitRecord* innermost = nullptr;
@@ -105,7 +105,7 @@ std::vector<CurrentWait> current_waits() {
 
 std::vector<LostWaits> drop_waits_of_vanished_threads() {
   // No other thread runs, so this needs no guard. But a vanished thread may have held the mutex, and the calling thread
-  // locks it if it registers now. So the registry starts afresh.
+  // locks the mutex if it registers now. So the registry starts afresh.
   ThreadWaits* const first = immortal.registry.first;
   new (&immortal.registry) Registry;
   ThreadWaits& own = waits_of_this_thread();

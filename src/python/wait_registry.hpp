@@ -11,7 +11,7 @@
 //                         the objects that those threads waited for (fork.cpp)
 //
 // A thread has several records when a signal handler waits during a wait, or when a condition takes its lock again. An
-// acquisition that does not wait makes none.
+// acquisition that does not wait makes no record.
 //
 // Each thread links its records into a list of its own, so threads that begin to wait do not contend with each other.
 // A thread registers its list once, at its first wait. The lists are on the heap, and the stacks of vanished threads
@@ -26,9 +26,9 @@
 
 namespace fairlock::python {
 
-// Where a waiting thread runs Python's signal handlers. In a condition it stays in line, because a notifier must find
-// it there. For a lock it leaves the line and comes back: the handler may acquire the lock, or wait for a thread that
-// acquires it.
+// Where a waiting thread runs Python's signal handlers. While it waits on a condition, it stays in line, because a
+// notifier must find it there. While it waits for a lock, it leaves the line and comes back, because the handler may
+// acquire the lock, or wait for a thread that acquires the lock.
 enum class Handlers { in_line, out_of_line };
 
 // Lasts until the thread is attached to the interpreter again. Until then, a lock or a permit that the thread was
@@ -36,10 +36,10 @@ enum class Handlers { in_line, out_of_line };
 //
 //   field           holds
 //   object          what the thread waits for; borrowed, because the thread holds a reference
-//   waiters         the object's count of waiters; null: it has none
+//   waiters         the object's count of waiters; null: no count
 //   interpreter     the interpreter of the object; null: unknown (C API), and the record matters only to a fork
 //   since           when the wait began
-//   outer           the record of the same thread that this one interrupts, or null
+//   outer           the record that this record interrupts, of the same thread, or null
 //   handlers        where signal handlers run
 //   claims_permit   whether a semaphore counts the thread among those that have a permit or will get one. The waiter
 //                   writes it, at times a little late

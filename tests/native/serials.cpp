@@ -14,7 +14,7 @@ namespace {
 
 using P = Native<Yield, DomainOptions{.slots = 16, .leavers = 8, .threads = 16}>;  // a domain of this test's own
 static_assert(std::same_as<decltype(P::serial()), std::uint64_t>);
-static_assert(std::same_as<decltype(Leavers<P>::Seen::serial), std::uint64_t>);
+static_assert(std::same_as<decltype(Leavers<P>::Snapshot::serial), std::uint64_t>);
 
 constexpr std::uint64_t wrap = std::uint64_t{1} << 32;
 

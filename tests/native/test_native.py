@@ -245,7 +245,7 @@ def test_the_error_names_what_a_platform_lacks() -> None:
 
 
 MISUSE = {
-    "unknown name": ('mutex<"tikcet"> m;', "nothing of this name"),
+    "unknown name": ('mutex<"tikcet"> m;', "has no entry of this name"),
     "anderson for no threads": (
         "AndersonLock<Native<>, AndersonOptions{.threads = 0}> l;",
         "O.threads > 0",
@@ -284,7 +284,7 @@ MISUSE = {
     ),
     "activation over a lock without try": (
         "SimplyWrapped<Native<>, TidexLock<Native<>>, CapacitorOptions{.activate = true}> l;",
-        "only over a lock that can be tried",
+        "the inner lock needs try_acquire",
     ),
     "a semaphore of another size": (
         "Capacitor<Native<>, TicketSemaphore<Native<>>, TtsLock<Native<>>> l;",

@@ -123,7 +123,7 @@ def test_pickle_and_copy_are_refused(kind: Any) -> None:
             pickle.dumps(object_, protocol)
     with pytest.raises(TypeError, match="pickle"):
         copy.deepcopy(object_)
-    with pytest.raises(TypeError, match="make a new one"):
+    with pytest.raises(TypeError, match="create a new one"):
         copy.copy(object_)
 
 

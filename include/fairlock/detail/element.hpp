@@ -28,7 +28,8 @@ struct Spare {
 // A thread's free list of T. All zero: empty.
 template <class T>
 struct Spares {
-  static constexpr unsigned most = 64;  // else a thread that releases what others acquire would collect without end
+  // Without a limit, a thread that only releases what other threads acquired would collect elements without end.
+  static constexpr unsigned most = 64;
   T* top;
   unsigned room;  // how many more elements fit; 0 until the list is registered to be freed at thread exit
 };
@@ -58,8 +59,8 @@ struct PerEpisode {
   [[gnu::noinline]] static T* create(Spares<T>& spares) {
     T* const element = P::template create<T>();
     if (spares.room == 0) {
-      // First the room, because free_at_exit may allocate, and malloc may use one of our locks. If it is too late in
-      // the thread, free_at_exit calls free_all at once, and the room is 0 again.
+      // Set the room first, because free_at_exit may allocate, and malloc may use one of our locks. If the thread has
+      // already done its exit work, free_at_exit calls free_all at once, and the room is 0 again.
       spares.room = spares.most;
       P::free_at_exit(&free_all, &spares);
     }

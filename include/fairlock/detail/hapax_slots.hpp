@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HapaxSlots: from a hapax to its slot, and how a waiter waits there without being visible.
+// HapaxSlots: which slot belongs to a hapax, and how a waiter waits there invisibly.
 //
 //   notice    the last hapax that departed through the slot
 //
@@ -42,21 +42,21 @@ struct HapaxSlots {
   // The key of the threads that sleep until a hapax departs. Like the slot, it stays the same for a whole block.
   static Key key(std::uint32_t salt, std::uint64_t hapax) { return P::key(&P::domain().notices[index(salt, hapax)]); }
 
-  static void notify(std::uint32_t salt, std::uint64_t mine) {
-    if constexpr (!P::sleeps) P::domain().notices[own_index(salt, mine)].exchange(mine, order::release);
+  static void notify(std::uint32_t salt, std::uint64_t own_hapax) {
+    if constexpr (!P::sleeps) P::domain().notices[own_index(salt, own_hapax)].exchange(own_hapax, order::release);
   }
 
-  struct Waited {
+  struct WaitResult {
     std::uint64_t before;  // the hapax that departed, or that had not departed when `until` came
     bool admitted, collided;
   };
 
-  // Wait until `before` has departed. If its thread leaves the line, wait for its predecessor instead. `collided`: the
-  // waiter saw another hapax in the slot. `fenced`: the owner looks at arrive_ after its store to depart_ and may skip
-  // the slot, so our look at depart_ must not come before our exchange on arrive_.
+  // Wait until `before` has departed. If the thread of `before` leaves the line, wait for that thread's predecessor
+  // instead. `collided`: the waiter saw another hapax in the slot. `fenced`: the owner looks at arrive_ after its store
+  // to depart_ and may skip the slot, so our look at depart_ must not come before our exchange on arrive_.
   template <class Word, Until U>
-  [[gnu::noinline]] static Waited await_departure(const Word& depart, const void* lock, std::uint64_t before,
-                                                  bool fenced, const U& until) {
+  [[gnu::noinline]] static WaitResult await_departure(const Word& depart, const void* lock, std::uint64_t before,
+                                                      bool fenced, const U& until) {
     if (fenced) P::fence(order::seq_cst);
     const auto departed = [&] { return depart.load(order::acquire) == before; };
     for (bool collided = false;;) {
@@ -95,16 +95,16 @@ struct HapaxSlots {
     return entry->value;
   }
 
-  // The thread with the hapax `mine` and a reservation stops waiting for `before`. poke() wakes its successor.
+  // The calling thread, which has a reservation, stops waiting for `before`. poke() wakes its successor.
   template <class Word, class F>
-  [[gnu::noinline]] static void leave(Word& arrive, std::uint64_t mine, std::uint64_t before, const F& poke) {
+  [[gnu::noinline]] static void leave(Word& arrive, std::uint64_t own_hapax, std::uint64_t before, const F& poke) {
     auto last = before;
-    if (arrive.cas(mine, before, order::acq_rel)) {  // the last in line: undo the arrival
+    if (arrive.cas(own_hapax, before, order::acq_rel)) {  // the last in line: undo the arrival
       Leavers<P>::give_up_reservation();
     } else {
-      Leavers<P>::put(mine, before, 0);
+      Leavers<P>::put(own_hapax, before, 0);
       poke();
-      last = mine;
+      last = own_hapax;
     }
     // The last leaver has no successor, and its entry would make a free lock look held for ever, so it must remove the
     // entries at the tail. Of two adjacent leavers, one undoes its arrival and then looks for the other's entry. The
@@ -118,7 +118,8 @@ struct HapaxSlots {
     }
   }
 
-  // Make the waiter in the slot of a hapax look again. The poke never stores that hapax: it would be a hand-over.
+  // Make the waiter in the slot of a hapax look again. The poke never stores that hapax, because that would be a
+  // hand-over.
   static void poke(std::uint32_t salt, std::uint64_t hapax) {
     if constexpr (P::sleeps) P::signal(key(salt, hapax));
     else P::domain().notices[index(salt, hapax)].exchange(Hapaxes<P>::next(), order::acq_rel);

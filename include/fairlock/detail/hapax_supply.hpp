@@ -19,14 +19,14 @@ inline namespace v0 {
 // What a thread does after it has shared its slot with another waiter.
 enum class AfterCollision {
   nothing,
-  new_block,     // drop the rest of the block, because the next block has another slot; uses hapaxes up faster
+  new_block,     // drop the rest of the block: the next block has another slot, but hapaxes run out faster
   second_block,  // switch to a second block, and back the next time
 };
 
 // A thread's supply. All zero: the thread has no block.
 struct HapaxSupply {
-  std::uint64_t next;        // the next hapax of the block in use; at a multiple of the block size: used up
-  std::uint64_t other;       // the second block's, when AfterCollision::second_block is used
+  std::uint64_t next;        // the next hapax of the block in use; a multiple of the block size: used up
+  std::uint64_t other;       // the same for the second block, with AfterCollision::second_block
   std::uint64_t returned;    // a hapax that no other thread saw, to be used again
   std::uint64_t memo_block;  // 1 + the block whose slot is remembered in memo_slot
   std::uint32_t memo_slot;
@@ -47,7 +47,7 @@ class Hapaxes {
     }
   }
 
-  // The same, but a returned hapax goes first.
+  // The same, but a returned hapax is used first.
   static std::uint64_t next_or_returned() {
     auto& supply = P::template local<HapaxSupply>();
     if (supply.returned != 0) return std::exchange(supply.returned, 0);
@@ -68,11 +68,11 @@ class Hapaxes {
   [[gnu::noinline]] static std::uint64_t refill(HapaxSupply& supply) {
     const auto& options = P::options();
     const unsigned lane = pick(options, supply);
-    const auto given = P::domain().lanes[lane].blocks.fetch_add(1, order::relaxed);
-    const auto block = given * options.lanes + lane + 1;
+    const auto index_in_lane = P::domain().lanes[lane].blocks.fetch_add(1, order::relaxed);
+    const auto block = index_in_lane * options.lanes + lane + 1;
     // 2^47 blocks of 64K last for centuries. If they ran out, a repeated hapax would admit two owners. The upper half
     // of all values belongs to other keys of the table of leavers (line/leavers.hpp).
-    if (given >= ((~std::uint64_t{0} >> 1) >> options.block_bits) / options.lanes - 1)
+    if (index_in_lane >= ((~std::uint64_t{0} >> 1) >> options.block_bits) / options.lanes - 1)
       P::stop("hapax", "the domain has no hapaxes left: restart the program, or use smaller blocks");
     const auto hapax = block << options.block_bits;
     supply.next = hapax + 1;

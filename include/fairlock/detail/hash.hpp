@@ -3,7 +3,7 @@
 //
 // A good hash is not random here. The tickets of a lock come one after the other, so neighbouring tickets should fall
 // on different sectors, and a stream of tickets should visit every slot before it repeats. A Weyl sequence, with an odd
-// multiplier, does both. The lock's salt keeps two locks that move in step apart. A collision costs a needless look,
+// multiplier, does both. The lock's salt separates two locks that move in step. A collision costs a needless look,
 // never correctness.
 //
 // The number of slots is a power of two.
@@ -27,8 +27,8 @@ enum class TicketHash {
 
 enum class HapaxHash {
   block,  // (lock + block) * 17: one thread keeps one slot for a whole block; the Hapax paper
-  runs,   // 32 episodes on one slot, then the next: a collision does not last
-  mixed,  // each hapax falls on any slot: no locality, and no lasting collision
+  runs,   // 32 episodes on one slot, the next 32 on another: a collision does not last
+  mixed,  // each hapax has an arbitrary slot: no locality, and no lasting collision
 };
 
 // A finaliser that removes all structure from the key.

@@ -3,8 +3,8 @@
 //
 //   field            holds                                                     written by
 //   word_            the permits and the state of the line                     see line/fair_word.hpp
-//   head_            the first element of the line, or null; and               the thread that edits the line
-//     single         start_with(1) was called                                  the thread that calls it
+//   head_            the first element of the line, or null                    the thread that edits the line
+//     single         bit 0: start_with(1) was called                           the thread that calls it
 //   element.gate     shut, asleep or woken (waiting/chain.hpp)                 its owner; the thread that wakes it
 //   element.next,    the line is a ring, in which the last element stands      the thread that edits the line
 //     before         before the head
@@ -53,7 +53,7 @@ class FairWaiters {
   static constexpr std::uintptr_t single = 1;
 
   Element* head() const { return reinterpret_cast<Element*>(head_.load(order::relaxed) & ~single); }
-  void lead(Element* first) {
+  void set_head(Element* first) {
     const auto kept = head_.load(order::relaxed) & single;
     head_.store(reinterpret_cast<std::uintptr_t>(first) | kept, order::relaxed);
   }
@@ -61,13 +61,13 @@ class FairWaiters {
   Bits begin_editing() {
     Bits now = word_.load(order::relaxed);
     for (;;) {
-      if (!Word::still(now)) now = *await(&Word::still, Forever{});
+      if (!Word::editable(now)) now = *await(&Word::editable, Forever{});
       else if (word_.compare_exchange(now, now | Word::editing, order::acquire)) return now | Word::editing;
     }
   }
 
-  // End the editing, or wake the waiter that a release owes: wake a waiter if there is a permit, and the thread that
-  // sleeps on word_. `new_head`: no newcomer has passed the head yet.
+  // End the editing, or perform the wake-up that a release owes: wake a waiter if there is a permit, and wake the
+  // thread that sleeps on word_. `new_head`: no newcomer has passed the head yet.
   [[gnu::noinline]] void done_editing(Bits now, bool new_head = false) {
     Element* const first = head();
     const Bits off = new_head ? Word::every_bypass | Word::every_tick : 0, begun = new_head ? Word::clock() : 0;
@@ -79,15 +79,16 @@ class FairWaiters {
       if (first == nullptr) {
         next &= ~(Word::waiting | Word::saturation | Word::every_bypass | Word::every_tick);
       } else {
-        Element* waiter = sleeper(first, now);
+        Element* waiter = next_to_wake(first, now);
         if (waiter != nullptr && woken == nullptr && Word::permits(now) > 0) {
-          // Now, because the waiter may be gone as soon as the line may change. Waking its address does no harm.
+          // Open the gate now: the waiter may be gone as soon as the line may change. Unparking its address does no
+          // harm.
           woken = &waiter->gate;
           sleeps = waiter->gate.exchange(gate_woken, order::acq_rel) == gate_asleep;
-          waiter = sleeper(first, now);
+          waiter = next_to_wake(first, now);
         }
         if (waiter == nullptr) next |= Word::poked;
-        else if (woken != nullptr) next |= Word::poked | Word::more;  // one at a time
+        else if (woken != nullptr) next |= Word::poked | Word::more;  // one waiter at a time
       }
     } while (!word_.compare_exchange(now, next, order::acq_rel));
     if (sleeps) P::unpark(woken);
@@ -120,8 +121,8 @@ class FairWaiters {
   typename P::template atomic<std::uintptr_t> head_;
 
  private:
-  // The next waiter to wake, or null.
-  static Element* sleeper(Element* first, Bits now) {
+  // Null: enough waiters are awake.
+  static Element* next_to_wake(Element* first, Bits now) {
     Element* element = first;
     for (unsigned left = Word::saturated(now) ? 1 : O.awake; left != 0; --left) {
       if (element->gate.load(order::relaxed) != gate_woken) return element;

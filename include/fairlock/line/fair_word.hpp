@@ -12,7 +12,7 @@
 //   saturation   0: the line is not saturated; 3 after an observation     the head
 //                that it is, one less after each observation that it
 //                is not
-//   more         once the last permit is taken, `poked` is false again    the thread that wakes a waiter
+//   more         taking the last permit clears `poked`                    the thread that wakes a waiter
 //   asleep       a thread sleeps on the word: the head, or a thread       that thread; the thread that wakes it (0)
 //                that waits to edit the line
 //   poked        enough waiters are awake                                 the thread that wakes a waiter or edits
@@ -30,8 +30,8 @@ inline namespace v0 {
 struct FairLineOptions {
   std::uint64_t initial = 0;         // permits of a line that is all zero
   unsigned quota = 1024;             // newcomers that may pass the head
-  std::uint64_t patience = 100'000;  // nanoseconds for which they may pass it
-  unsigned awake = 4;                // waiters awake at once while it is not saturated
+  std::uint64_t patience = 100'000;  // nanoseconds for which newcomers may pass the head
+  unsigned awake = 4;                // waiters awake at once while the line is not saturated
   unsigned pauses = 32;              // a permit that stays available for this many pauses is not in use
   bool adapts = true;                // false: the line always counts as saturated
 };
@@ -53,10 +53,10 @@ struct FairWord {
     return permits(now) > 0 && (now & editing) == 0 && ((now & asleep) != 0 || (now & (waiting | poked)) == waiting);
   }
   // Whether a thread may edit the line.
-  static bool still(Bits now) { return (now & editing) == 0 && !owed(now); }
+  static bool editable(Bits now) { return (now & editing) == 0 && !owed(now); }
 
   // Whether the head may take a permit.
-  static bool available(Bits now) { return permits(now) > 0 && still(now); }
+  static bool available(Bits now) { return permits(now) > 0 && editable(now); }
   // Whether a newcomer may take a permit.
   static bool open(Bits now) {
     return permits(now) > 0 && ((now & (waiting | asleep)) == 0 || (!owed(now) && !closed(now)));
@@ -66,11 +66,11 @@ struct FairWord {
   static constexpr bool saturated(Bits now) { return !O.adapts || (now & saturation) != 0; }
 
   // What the word becomes when a newcomer takes a permit.
-  static Bits taken(Bits now) {
+  static Bits after_take(Bits now) {
     if ((now & waiting) == 0) return now - one_permit;
     Bits next = now - one_permit + one_bypass;
     if ((now & more) != 0 && permits(now) == 1) next &= ~(poked | more);
-    if ((next & 7 * one_bypass) != 0) return next;  // a look at the clock costs about as much as the rest
+    if ((next & 7 * one_bypass) != 0) return next;  // the look at the clock costs about as much as all other steps
     const auto elapsed = ((clock() - (now & every_tick)) & every_tick) / one_tick * tick;
     if (elapsed <= O.patience) return next;
     return next | every_bypass;
@@ -78,7 +78,7 @@ struct FairWord {
 
   // What the word becomes when a newcomer begins to edit the line. Unless the line is saturated, a newcomer that finds
   // it closed gives way, and the line is open to the next newcomer.
-  static Bits arriving(Bits now) {
+  static Bits after_arrival(Bits now) {
     if (closed(now) && !saturated(now)) now = (now & ~(every_bypass | every_tick)) | clock();
     return now | editing | waiting;
   }

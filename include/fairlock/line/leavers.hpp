@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leavers: the domain's table of the waiters that abandoned a line that goes on without them.
+// Leavers: the domain's table of waiters that left a line before their turn. The line goes on without them.
 //
 //   the waiter has   key                     value
 //   a ticket         the line's identity     the ticket; `serial` is the serial number of the thread that left
@@ -36,8 +36,8 @@ class Leavers {
   using Entry = typename std::remove_reference_t<decltype(P::domain())>::LeaverEntry;
 
  public:
-  // An entry as a thread saw it.
-  struct Seen {
+  // What a thread saw in an entry.
+  struct Snapshot {
     Entry* entry;
     std::uint64_t state;
     std::uint64_t value;
@@ -65,10 +65,10 @@ class Leavers {
 
   // --- entries: a thread reserves before it puts one, and gives up a reservation after it removes one ---
 
-  // False, after a fence: every later leaver sees what we wrote before the fence.
-  static bool anyone() { return P::domain().leavers.load(order::acquire) != 0; }
+  // Whether there may be an entry. If the answer after a fence is no, every later leaver sees what we wrote before it.
+  static bool any() { return P::domain().leavers.load(order::acquire) != 0; }
 
-  static Seen put(std::uint64_t key, std::uint64_t value, std::uint64_t serial) {
+  static Snapshot put(std::uint64_t key, std::uint64_t value, std::uint64_t serial) {
     P::domain().leavers.fetch_add(1, order::relaxed);
     for (std::uint32_t distance = 0;; ++distance) {  // ends, because the reservation leaves an entry free
       auto& entry = at(key, distance);
@@ -85,15 +85,15 @@ class Leavers {
 
   // The first entry of the key that matches. Waits while such an entry is pinned.
   template <class C>
-  static std::optional<Seen> find(std::uint64_t key, const C& matches) {
-    if (!anyone()) return std::nullopt;
+  static std::optional<Snapshot> find(std::uint64_t key, const C& matches) {
+    if (!any()) return std::nullopt;
     const auto reach = P::domain().reach.load(order::acquire);
     for (std::uint32_t distance = 0; distance < reach; ++distance) {
       auto& entry = at(key, distance);
       for (;;) {
         const auto state = entry.state.load(order::acquire);
         if ((state & 3) < full_entry || entry.key.load(order::relaxed) != key) break;
-        const Seen seen{&entry, state, entry.value.load(order::relaxed), entry.serial.load(order::relaxed)};
+        const Snapshot seen{&entry, state, entry.value.load(order::relaxed), entry.serial.load(order::relaxed)};
         if (!matches(seen)) break;  // if the place holds another entry by now, removing this one will fail
         if ((state & 3) == full_entry) return seen;
         P::await(entry.state, [=](auto now) { return now != state; }, order::relaxed);
@@ -103,20 +103,21 @@ class Leavers {
   }
 
   // False: another thread was faster.
-  static bool remove(const Seen& seen) {
+  static bool remove(const Snapshot& seen) {
     if (!seen.entry->state.cas(seen.state, (seen.state | 3) + 1, order::acq_rel)) return false;
     P::domain().leavers.fetch_add(~std::uint64_t{0}, order::relaxed);
     return true;
   }
 
-  // No other thread removes a pinned entry: it waits. The thread that pinned the entry then unpins or removes it.
-  static bool pin(Seen& seen) {
+  // Pin an entry, so that other threads wait instead of removing it, until the caller unpins or removes it. False:
+  // another thread was faster.
+  static bool pin(Snapshot& seen) {
     const auto full = seen.state;
     seen.state = full | pinned_entry;
     return seen.entry->state.cas(full, seen.state, order::acq_rel);
   }
-  static void unpin(const Seen& seen) { P::publish(seen.entry->state, seen.state ^ pinned_entry ^ full_entry); }
-  static void remove_pinned(const Seen& seen) {
+  static void unpin(const Snapshot& seen) { P::publish(seen.entry->state, seen.state ^ pinned_entry ^ full_entry); }
+  static void remove_pinned(const Snapshot& seen) {
     P::publish(seen.entry->state, (seen.state | 3) + 1);
     P::domain().leavers.fetch_add(~std::uint64_t{0}, order::relaxed);
   }
@@ -136,8 +137,8 @@ class Leavers {
   static bool wait_for_room(const U& until) {
     auto& reserved = P::domain().reserved;
     const auto has_room = [most = P::options().leavers](std::uint64_t now) { return now < most; };
-    const auto shortly = P::within(until, 1'000'000);
-    return P::await_until(reserved, has_room, shortly, order::relaxed, P::key(&reserved)) || !P::over(until);
+    const auto limit = P::within(until, 1'000'000);
+    return P::await_until(reserved, has_room, limit, order::relaxed, P::key(&reserved)) || !P::over(until);
   }
 
   static bool room(std::uint64_t reserved) { return reserved < P::options().leavers; }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// WaiterLine: the threads that wait for a notification, in order of arrival. It is the inside of a condition
+// WaiterLine: the threads that wait for a notification, in order of arrival. It is the core of a condition
 // (condition.hpp).
 //
 //   field             holds                                                  written by
 //   guard_            held while a thread changes the line: for a few        waiters and notifiers
 //                     instructions
-//   first_            the longest waiter, or null                            under the guard
-//   element.next      the next longest waiter; after the newest waiter,      under the guard; then by its notifier
-//                     the longest                                            alone
-//   element.before    the opposite direction; null: it is off the line       under the guard
+//   first_            the oldest waiter, or null                             under the guard
+//   element.next      the next waiter in order of arrival;                   under the guard; then by its notifier
+//                     after the newest waiter, the oldest                    alone
+//   element.before    the opposite direction; null: it has left the line     under the guard
 //   element.claimed   1: the waiter was notified or gives up, whichever      its notifier (under the guard), or its
 //                     came first                                             owner
 //   element.gate      as on a waiting chain (waiting/chain.hpp)              its owner, and its notifier (woken)
 //
-// If a waiter gives up while a notifier notifies it, `claimed` decides: either the waiter takes the notification, or
+// If a waiter gives up while a notifier notifies it, `claimed` decides: either the waiter accepts the notification, or
 // the notifier goes on to the next waiter. An element lives on its owner's stack, and an owner that was notified
 // touches nothing else. So the line may be destroyed as soon as every waiter was notified or has returned.
 //
@@ -37,13 +37,13 @@ class WaiterLine {
   struct Element;
 
  public:
-  // The place of the calling thread in the line. Its destructor gives it up. An exception (from until.interrupted(), or
-  // because the thread ends) must not lose a notification.
+  // The place of the calling thread in the line. Its destructor gives up the place and passes on a notification that
+  // has arrived: an exception (from until.interrupted(), or because the thread ends) must not lose it.
   class Place {
    public:
-    explicit Place(WaiterLine& line) : line_(line) { line.arrive(*mine_); }
+    explicit Place(WaiterLine& line) : line_(line) { line.arrive(*own_element_); }
     ~Place() {
-      if (!settled_ && line_.leave(*mine_)) line_.notify(1);
+      if (!settled_ && line_.leave(*own_element_)) line_.notify(1);
     }
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
@@ -51,18 +51,18 @@ class WaiterLine {
     // True: notified. False: `until` came first.
     template <Until U>
     bool wait(const U& until) {
-      const bool notified = line_.watch(*mine_, until) || line_.leave(*mine_);
+      const bool notified = line_.watch(*own_element_, until) || line_.leave(*own_element_);
       settled_ = true;
       return notified;
     }
 
    private:
     WaiterLine& line_;
-    typename P::template scoped<Element> mine_;
+    typename P::template scoped<Element> own_element_;
     bool settled_ = false;
   };
 
-  // Notify the longest waiters, at most `most`. Returns how many.
+  // Notify the oldest waiters, at most `most`. Returns how many.
   std::uint64_t notify(std::uint64_t most) {
     // Leave the guard alone if no thread waits. A thread that released the user's lock before we acquired it is in line
     // already, and we see that.
@@ -92,22 +92,22 @@ class WaiterLine {
   };
 
   template <Until U>
-  bool watch(Element& mine, const U& until) const {
+  bool watch(Element& own_element, const U& until) const {
     if constexpr (P::sleeps && P::short_spin != 0) {
       const auto woken = [](auto now) { return now == gate_woken; };
-      if (P::await_briefly(mine.gate, woken, P::short_spin, order::acquire)) return true;
-      if (P::long_spin != 0 && P::await_if_worthwhile(this, mine.gate, woken, P::long_spin, order::acquire))
+      if (P::await_briefly(own_element.gate, woken, P::short_spin, order::acquire)) return true;
+      if (P::long_spin != 0 && P::await_if_worthwhile(this, own_element.gate, woken, P::long_spin, order::acquire))
         return true;
     }
-    return P::watch(mine.gate, until);
+    return P::watch(own_element.gate, until);
   }
 
-  void arrive(Element& mine) {
-    mine.gate.init(gate_shut);
-    mine.claimed.init(0);
+  void arrive(Element& own_element) {
+    own_element.gate.init(gate_shut);
+    own_element.claimed.init(0);
     const Guard held(guard_);
     Element* const first = first_.load(order::relaxed);
-    Element* const now = Ring<Element>::append(first, mine);
+    Element* const now = Ring<Element>::append(first, own_element);
     if (now != first) first_.store(now, order::relaxed);
   }
 
@@ -119,15 +119,15 @@ class WaiterLine {
   }
 
   // Stop waiting. True: the thread was notified after all.
-  [[gnu::noinline]] bool leave(Element& mine) {
-    if (mine.claimed.exchange(1, order::relaxed) != 0) {
-      // A notifier has claimed our element, and needs it until it has opened the gate. The line may be gone.
-      P::watch(mine.gate, Forever{});
+  [[gnu::noinline]] bool leave(Element& own_element) {
+    if (own_element.claimed.exchange(1, order::relaxed) != 0) {
+      // A notifier has claimed our element, and needs the element until it has opened the gate. The line may be gone.
+      P::watch(own_element.gate, Forever{});
       return true;
     }
     const Guard held(guard_);
-    Element* const before = mine.before;
-    if (before != nullptr) unlink(mine);
+    Element* const before = own_element.before;
+    if (before != nullptr) unlink(own_element);
     return false;
   }
 

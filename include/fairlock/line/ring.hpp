@@ -9,27 +9,27 @@ inline namespace v0 {
 
 template <class Element>
 struct Ring {
-  static Element* append(Element* first, Element& mine) {
+  static Element* append(Element* first, Element& element) {
     if (first == nullptr) {
-      mine.next = &mine;
-      mine.before = &mine;
-      return &mine;
+      element.next = &element;
+      element.before = &element;
+      return &element;
     }
     Element* const last = first->before;
-    mine.next = first;
-    mine.before = last;
-    last->next = &mine;
-    first->before = &mine;
+    element.next = first;
+    element.before = last;
+    last->next = &element;
+    first->before = &element;
     return first;
   }
 
-  static Element* remove(Element* first, Element& mine) {
-    Element* const next = mine.next;
-    Element* const before = mine.before;
+  static Element* remove(Element* first, Element& element) {
+    Element* const next = element.next;
+    Element* const before = element.before;
     before->next = next;
     next->before = before;
-    if (first != &mine) return first;
-    return next == &mine ? nullptr : next;
+    if (first != &element) return first;
+    return next == &element ? nullptr : next;
   }
 };
 

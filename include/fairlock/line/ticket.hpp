@@ -19,8 +19,8 @@
 //
 //   - A release of one permit touches the line again only while it has an entry of the line pinned. An entry exists
 //     only while a thread waits behind it (a leaver checks whether it has become the last), and no thread can leave
-//     from behind a pinned entry, so the line still exists. An entry whose ticket that line has admitted is one permit
-//     to pass on, whichever release finds it.
+//     from behind a pinned entry, so the line still exists. If that line has admitted the ticket of an entry, the
+//     entry stands for one permit to pass on, whichever release finds it.
 //   - A release of several permits may admit an entry together with the threads behind it. So it first takes the
 //     entries out, then passes over their tickets in the RMW that publishes the permits, and never touches the line
 //     again. A waiter that leaves meanwhile changes the high bits of grant_: the compare-exchange fails, and the
@@ -73,8 +73,9 @@ class TicketLine {
 
   bool try_arrive() {
     auto next = ticket_.load(order::relaxed);
-    // A CAS that fails found that another ticket was drawn; there may be a permit for the next one. Tickets recur, but
-    // the grant never goes back: what it admitted stays so.
+    // If the CAS fails, another thread has changed ticket_, and there may be a permit for the ticket that it now holds.
+    // Tickets recur, because a leaver may undo its arrival. But the grant never moves back: an admitted ticket stays
+    // admitted.
     do {
       if (!admits(grant_.load(order::acquire), next)) return false;
     } while (!ticket_.compare_exchange(next, next + 1, order::relaxed));
@@ -87,11 +88,11 @@ class TicketLine {
   bool acquire_until(const U& until, const W& wait, const F& release_one) {
     bool entered = false;
     if (!Leavers::reserve_unless([&] { return entered = try_arrive(); }, until)) return entered;
-    const auto mine = come_back_or_arrive();
+    const auto ticket = come_back_or_arrive();
     observer_of(until).claims_permit(true);
-    if (!wait(mine)) {
+    if (!wait(ticket)) {
       observer_of(until).claims_permit(false);
-      if (!leave(mine, release_one)) return false;
+      if (!leave(ticket, release_one)) return false;
     }
     Leavers::give_up_reservation();
     return true;
@@ -106,14 +107,14 @@ class TicketLine {
         return release_several(permits, poke);
     for (std::optional ticket = admit_one(); ticket; ticket = pass_on(*ticket)) {
       poke(*ticket, 1);
-      if (!Leavers::anyone()) [[likely]]
+      if (!Leavers::any()) [[likely]]
         return;
     }
   }
 
   // The permits available now. A negative value counts the tickets in line, including those of leavers. The grant only
   // grows: if it is the same before and after, it had this value when the ticket was read. Without this check, a reader
-  // that is held up in between would see permits that never existed.
+  // that is delayed in between would see permits that never existed.
   std::int64_t value() const {
     for (auto grant = grant_.load(order::acquire);;) {
       const auto next = ticket_.load(order::acquire);
@@ -142,7 +143,7 @@ class TicketLine {
   // A thread that comes back while its entry exists takes that ticket back. Otherwise two threads that poll while a
   // third holds the lock for long would leave more and more entries.
   std::uint64_t come_back_or_arrive() {
-    if (Leavers::anyone()) [[unlikely]] {
+    if (Leavers::any()) [[unlikely]] {
       const auto is_own = [serial = P::serial()](const auto& entry) { return entry.serial == serial; };
       const auto own = Leavers::find(identity(), is_own);
       if (own && Leavers::remove(*own)) {
@@ -216,7 +217,7 @@ class TicketLine {
         own_ticket = false;
       }
       const auto entry = Leavers::put(identity(), t, serial);
-      // Of this RMW and the RMW of a release, the later one reads from the earlier one.
+      // This RMW and that of a release are ordered: the later reads from the earlier.
       if (admits(grant_.fetch_add(one_departure, order::acq_rel), t)) {
         if (!remove(entry, t)) return false;  // the release has found it, and passes the permit on
         if (own_ticket) return true;
@@ -230,8 +231,8 @@ class TicketLine {
     }
   }
 
-  // The entry that we put, unless another thread removed it; it may be pinned for a moment.
-  bool remove(typename Leavers::Seen entry, std::uint64_t t) {
+  // Remove the entry that we put, which may be pinned for a moment. False: another thread has removed it.
+  bool remove(typename Leavers::Snapshot entry, std::uint64_t t) {
     while (!Leavers::remove(entry)) {
       const auto again = left_with(t);
       if (!again) return false;

@@ -34,32 +34,33 @@ class AndersonLock {
   };
 
   Episode acquire() {
-    // Acquire and release: among any N + 1 consecutive tickets, one thread drew two. Through the chain of draws we have
-    // seen how far the line had moved when that thread came back. We have also seen that the owner of the ticket N
+    // Both acquire and release: among any N + 1 consecutive tickets, one thread drew two. Through the chain of draws we
+    // have seen how far the line had moved when that thread came back. We have also seen that the owner of the ticket N
     // before ours has stopped the flag that we share.
-    const auto mine = next_.fetch_add(1, order::acq_rel);
-    if (mine - serving_.load(order::relaxed) >= O.threads) [[unlikely]]
+    const auto ticket = next_.fetch_add(1, order::acq_rel);
+    if (ticket - serving_.load(order::relaxed) >= O.threads) [[unlikely]]
       P::stop("anderson", "more threads in line than the lock was made for: raise AndersonOptions::threads");
-    const auto place = mine % O.threads;
+    const auto place = ticket % O.threads;
     P::await(flags_[place], [=](auto flag) { return flag == go(place); }, order::acquire);
     flags_[place].store(!go(place), order::relaxed);
-    return mine;
+    return ticket;
   }
 
   std::optional<Episode> try_acquire() {
-    auto mine = next_.load(order::relaxed);
-    const auto place = mine % O.threads;
+    auto ticket = next_.load(order::relaxed);
+    const auto place = ticket % O.threads;
     // The flag alone could still belong to the ticket N before ours. serving_ shows that it is ours.
-    if (serving_.load(order::acquire) != mine || flags_[place].load(order::acquire) != go(place)) return std::nullopt;
-    if (!next_.cas(mine, mine + 1, order::acq_rel)) return std::nullopt;  // a draw like any other
+    if (serving_.load(order::acquire) != ticket || flags_[place].load(order::acquire) != go(place)) return std::nullopt;
+    if (!next_.cas(ticket, ticket + 1, order::acq_rel)) return std::nullopt;  // acq_rel, as in acquire()
     flags_[place].store(!go(place), order::relaxed);
-    return mine;
+    return ticket;
   }
 
-  void release(Episode mine) {
-    const auto place = (mine + 1) % O.threads;
-    // serving_ first: it may be ahead of the flag, but never behind, or an arrival would count one thread too many.
-    serving_.store(mine + 1, order::release);
+  void release(Episode ticket) {
+    const auto place = (ticket + 1) % O.threads;
+    // Store serving_ first: it may be ahead of the flag, but never behind, or an arrival would count one thread too
+    // many.
+    serving_.store(ticket + 1, order::release);
     P::publish(flags_[place], go(place));
   }
 

@@ -39,9 +39,9 @@ class ClhLock {
 
  public:
   struct Episode {
-    Node* mine;
+    Node* own_node;
     Node* before;  // the predecessor's node, which now belongs to this owner
-    bool under_way() const { return mine != nullptr && mine->state.load(order::relaxed) == busy(); }
+    bool under_way() const { return own_node != nullptr && own_node->state.load(order::relaxed) == busy(); }
   };
 
   static constexpr Properties properties{
@@ -81,13 +81,13 @@ class ClhLock {
 
   void release(Episode episode) {
     if (episode.before) Nodes::give(episode.before);  // must not throw, because the lock is still held
-    P::publish(episode.mine->state, free());
+    P::publish(episode.own_node->state, free());
   }
 
-  // It looks at nodes although the caller is not in line. For tests, and for a caller that knows that no thread leaves
-  // the line or ends meanwhile.
+  // This looks at nodes although the caller is not in line. It is for tests, and for callers that know that no thread
+  // leaves the line or exits meanwhile.
   bool locked() const {
-    const Node* const last = tail_.load(order::acquire);  // so that a newcomer's node is seen initialised
+    const Node* const last = tail_.load(order::acquire);  // acquire: the node is seen initialised
     if (last == nullptr) return false;
     Node* state = last->state.load(order::acquire);
     while (has_left(state)) state = state->state.load(order::acquire);
@@ -107,32 +107,32 @@ class ClhLock {
   // look(state) returns the state of the node before ours, or busy if the thread stops waiting.
   template <class F>
   std::optional<Episode> arrive(const F& look) {
-    Node* const mine = Nodes::take();  // may throw, so it comes before we stand in line
-    mine->state.init(busy());
-    Node* const before = tail_.exchange(mine, order::acq_rel);
+    Node* const own_node = Nodes::take();  // may throw, so it comes before we stand in line
+    own_node->state.init(busy());
+    Node* const before = tail_.exchange(own_node, order::acq_rel);
     if (before == nullptr || before->state.load(order::acquire) == free()) [[likely]]
-      return Episode{mine, before};
-    return stand_in_line(mine, before, look);
+      return Episode{own_node, before};
+    return stand_in_line(own_node, before, look);
   }
 
   template <class F>
-  [[gnu::noinline]] std::optional<Episode> stand_in_line(Node* mine, Node* before, const F& look) {
+  [[gnu::noinline]] std::optional<Episode> stand_in_line(Node* own_node, Node* before, const F& look) {
     for (;;) {
       Node* const state = look(before->state);
-      if (state == free()) return Episode{mine, before};
+      if (state == free()) return Episode{own_node, before};
       if (state == busy()) break;
       Nodes::give(before);  // ours, since its owner has left
       before = state;
     }
-    leave(mine, before);
+    leave(own_node, before);
     return std::nullopt;
   }
 
-  void leave(Node* mine, Node* before) {
-    // The last waiter in line undoes its arrival. No other thread could take `before`. What its owner does meanwhile
-    // stands in `before` for the next arrival: if it releases, the lock is free, and if it leaves, the state says so.
-    if (tail_.cas(mine, before, order::acq_rel)) return Nodes::give(mine);
-    P::publish(mine->state, before);  // to our successor, to which both nodes now belong
+  void leave(Node* own_node, Node* before) {
+    // The last waiter in line undoes its arrival. No other thread could take `before`. The state of `before` tells the
+    // next arrival what its owner did meanwhile: free if the owner released the lock, another node if the owner left.
+    if (tail_.cas(own_node, before, order::acq_rel)) return Nodes::give(own_node);
+    P::publish(own_node->state, before);  // our successor takes over both nodes
   }
 
   typename P::template atomic<Node*> tail_;

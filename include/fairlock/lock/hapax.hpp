@@ -35,7 +35,7 @@ struct HapaxOptions {
   AfterCollision after_collision = AfterCollision::nothing;
   Notify notify = Notify::always;
   bool early_fetch = false;  // look at depart_ before the arrival's RMW
-  // At depart_, before a waiter turns to its slot: with few threads, one cache line fewer moves.
+  // How often a waiter looks at depart_ before it turns to its slot. With few threads, this moves one cache line less.
   unsigned looks = 4;
   Layout layout = Layout::together;
 };
@@ -46,11 +46,11 @@ class HapaxLock {
   static constexpr bool heuristic = O.notify == Notify::if_waited_or_arrived;
 
  public:
-  struct Waited {
+  struct EpisodeAndWait {
     std::uint64_t hapax;
     bool waited;
   };
-  using Episode = std::conditional_t<heuristic, Waited, std::uint64_t>;
+  using Episode = std::conditional_t<heuristic, EpisodeAndWait, std::uint64_t>;
 
   static constexpr Properties properties{
       .name = "hapax",
@@ -65,56 +65,56 @@ class HapaxLock {
   };
 
   Episode acquire() {
-    const auto mine = Hapaxes<P>::next();
+    const auto own_hapax = Hapaxes<P>::next();
     [[maybe_unused]] std::uint64_t early = 0;
     if constexpr (O.early_fetch) early = depart_.load(order::acquire);
-    const auto before = arrive_.exchange(mine, order::acq_rel);
+    const auto before = arrive_.exchange(own_hapax, order::acq_rel);
     if constexpr (O.early_fetch)
-      if (early == before) return episode(mine, false);  // `before` had departed, and no thread arrived before us
+      if (early == before) return episode(own_hapax, false);  // `before` had departed, and no thread arrived in between
     if (depart_.load(order::acquire) == before) [[likely]]
-      return episode(mine, false);
+      return episode(own_hapax, false);
     if (O.looks != 0 && P::await_briefly(depart_, [=](auto now) { return now == before; }, O.looks, order::acquire))
-      return episode(mine, true);
+      return episode(own_hapax, true);
     if (Slots::await_departure(depart_, this, before, O.notify != Notify::always, Forever{}).collided)
       Hapaxes<P>::avoid_collision(O.after_collision);
-    return episode(mine, true);
+    return episode(own_hapax, true);
   }
 
   template <Until U>
   std::optional<Episode> acquire_until(const U& until) {
     std::optional<Episode> tried;
     if (!Leavers<P>::reserve_unless([&] { return (tried = try_acquire()).has_value(); }, until)) return tried;
-    const auto mine = Hapaxes<P>::next();
-    const auto waited = Slots::await_departure(depart_, this, arrive_.exchange(mine, order::acq_rel),
+    const auto own_hapax = Hapaxes<P>::next();
+    const auto waited = Slots::await_departure(depart_, this, arrive_.exchange(own_hapax, order::acq_rel),
                                                O.notify != Notify::always, until);
     if (!waited.admitted) {
-      Slots::leave(arrive_, mine, waited.before, [=, this] { Slots::poke(P::salt(this), mine); });
+      Slots::leave(arrive_, own_hapax, waited.before, [=, this] { Slots::poke(P::salt(this), own_hapax); });
       return std::nullopt;
     }
     Leavers<P>::give_up_reservation();
-    return episode(mine, true);
+    return episode(own_hapax, true);
   }
 
   std::optional<Episode> try_acquire() {
     // Hapaxes never recur: if arrive_ still equals the hapax that we saw in depart_, the lock was free all the time.
     auto before = depart_.load(order::acquire);
     if (arrive_.load(order::relaxed) != before) return std::nullopt;
-    const auto mine = Hapaxes<P>::next();
-    if (!arrive_.cas(before, mine, order::acq_rel)) return std::nullopt;
-    return episode(mine, false);
+    const auto own_hapax = Hapaxes<P>::next();
+    if (!arrive_.cas(before, own_hapax, order::acq_rel)) return std::nullopt;
+    return episode(own_hapax, false);
   }
 
   void release(Episode held) {
-    const auto mine = hapax(held);
+    const auto own_hapax = hapax(held);
     const auto salt = P::salt(this);
-    P::publish(depart_, mine, Slots::key(salt, mine));
+    P::publish(depart_, own_hapax, Slots::key(salt, own_hapax));
     if constexpr (O.notify != Notify::always) {
       if (!waited(held)) {
         P::fence(order::seq_cst);
-        if (arrive_.load(order::relaxed) == mine) return;
+        if (arrive_.load(order::relaxed) == own_hapax) return;
       }
     }
-    Slots::notify(salt, mine);
+    Slots::notify(salt, own_hapax);
   }
 
   bool locked() const { return arrive_.load(order::relaxed) != depart_.load(order::relaxed); }
@@ -128,9 +128,9 @@ class HapaxLock {
  private:
   using Word = Placed<P, O.layout, typename P::template atomic<std::uint64_t>>;
 
-  static Episode episode(std::uint64_t mine, [[maybe_unused]] bool waited) {
-    if constexpr (heuristic) return {mine, waited};
-    else return mine;
+  static Episode episode(std::uint64_t own_hapax, [[maybe_unused]] bool waited) {
+    if constexpr (heuristic) return {own_hapax, waited};
+    else return own_hapax;
   }
   static std::uint64_t hapax(Episode held) {
     if constexpr (heuristic) return held.hapax;

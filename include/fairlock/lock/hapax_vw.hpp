@@ -46,15 +46,15 @@ class HapaxVwLock {
   };
 
   Episode acquire() {
-    const auto mine = next();
+    const auto own_hapax = next();
     [[maybe_unused]] std::uint64_t early = 0;
     if constexpr (O.early_fetch) early = depart_.load(order::acquire);
-    const auto before = arrive_.exchange(mine, order::acq_rel);
+    const auto before = arrive_.exchange(own_hapax, order::acq_rel);
     if constexpr (O.early_fetch)
-      if (early == before) return mine;
+      if (early == before) return own_hapax;
     if (depart_.load(order::acquire) != before) [[unlikely]]
       Visible::wait(depart_, this, before, Forever{});
-    return mine;
+    return own_hapax;
   }
 
   template <Until U>
@@ -63,44 +63,45 @@ class HapaxVwLock {
   {
     std::optional<Episode> episode;
     if (!Leavers<P>::reserve_unless([&] { return (episode = try_acquire()).has_value(); }, until)) return episode;
-    const auto mine = Hapaxes<P>::next();
-    const auto before = arrive_.exchange(mine, order::acq_rel);
+    const auto own_hapax = Hapaxes<P>::next();
+    const auto before = arrive_.exchange(own_hapax, order::acq_rel);
     if (depart_.load(order::acquire) != before) {
       const auto waited = Visible::wait(depart_, this, before, until);
       if (!waited.admitted) {
-        Slots::leave(arrive_, mine, waited.before, [=, this] { Visible::poke(this, mine); });
+        Slots::leave(arrive_, own_hapax, waited.before, [=, this] { Visible::poke(this, own_hapax); });
         return std::nullopt;
       }
     }
     Leavers<P>::give_up_reservation();
-    return mine;
+    return own_hapax;
   }
 
   std::optional<Episode> try_acquire() {
     // While ownership passes from slot to slot, depart_ is out of date, but then it differs from arrive_ anyway.
     auto before = depart_.load(order::acquire);
     if (arrive_.load(order::relaxed) != before) return std::nullopt;
-    const auto mine = next();
-    if (arrive_.cas(before, mine, order::acq_rel)) return mine;
-    if constexpr (O.roll_back) Hapaxes<P>::give_back(mine);
+    const auto own_hapax = next();
+    if (arrive_.cas(before, own_hapax, order::acq_rel)) return own_hapax;
+    if constexpr (O.roll_back) Hapaxes<P>::give_back(own_hapax);
     return std::nullopt;
   }
 
-  void release(Episode mine) {
+  void release(Episode own_hapax) {
     if constexpr (O.roll_back) {
       // If the CAS succeeds, no other thread has seen the hapax. We may read depart_, because only an owner writes it.
-      if (arrive_.load(order::relaxed) == mine && arrive_.cas(mine, depart_.load(order::relaxed), order::release))
-        return Hapaxes<P>::give_back(mine);
+      if (arrive_.load(order::relaxed) == own_hapax &&
+          arrive_.cas(own_hapax, depart_.load(order::relaxed), order::release))
+        return Hapaxes<P>::give_back(own_hapax);
     }
     const auto salt = P::salt(this);
-    auto& slot = P::domain().visible[Slots::own_index(salt, mine)];
-    if ((!O.look_first || slot.load(order::relaxed) == mine) && slot.cas(mine, 0, order::release)) {
+    auto& slot = P::domain().visible[Slots::own_index(salt, own_hapax)];
+    if ((!O.look_first || slot.load(order::relaxed) == own_hapax) && slot.cas(own_hapax, 0, order::release)) {
       if constexpr (P::sleeps) Visible::wake(slot);
       return;
     }
-    depart_.store(mine, order::release);
-    if constexpr (Visible::notices) Slots::notify(salt, mine);
-    Visible::catch_late(slot, mine);
+    depart_.store(own_hapax, order::release);
+    if constexpr (Visible::notices) Slots::notify(salt, own_hapax);
+    Visible::catch_late(slot, own_hapax);
     if constexpr (Visible::chained) Visible::wake(slot);
   }
 

@@ -48,30 +48,30 @@ class Hemlock {
   };
 
   Episode acquire() {
-    Element* const mine = Source::take();
-    if (Element* const before = tail_.exchange(mine, order::acq_rel)) {
+    Element* const own_element = Source::take();
+    if (Element* const before = tail_.exchange(own_element, order::acq_rel)) {
       P::await(before->grant, [this](auto lock) { return lock == this; }, order::acquire);
       P::publish(before->grant, nullptr);  // its owner waits for this before it uses the element again
     }
-    return keep(mine);
+    return keep(own_element);
   }
 
   std::optional<Episode> try_acquire() {
     if (tail_.load(order::relaxed) != nullptr) return std::nullopt;
-    Element* const mine = Source::take();
-    if (tail_.cas(nullptr, mine, order::acq_rel)) return keep(mine);
-    Source::give(mine);
+    Element* const own_element = Source::take();
+    if (tail_.cas(nullptr, own_element, order::acq_rel)) return keep(own_element);
+    Source::give(own_element);
     return std::nullopt;
   }
 
   void release(Episode episode) {
-    Element* const mine = element(episode);
+    Element* const own_element = element(episode);
     // The load before the CAS is for the contended case: a CAS that fails still takes the cache line.
-    if (tail_.load(order::relaxed) != mine || !tail_.cas(mine, nullptr, order::release)) {
-      P::publish(mine->grant, this);
-      P::await(mine->grant, [](auto lock) { return lock == nullptr; }, order::acquire);
+    if (tail_.load(order::relaxed) != own_element || !tail_.cas(own_element, nullptr, order::release)) {
+      P::publish(own_element->grant, this);
+      P::await(own_element->grant, [](auto lock) { return lock == nullptr; }, order::acquire);
     }
-    Source::give(mine);
+    Source::give(own_element);
   }
 
   bool locked() const { return tail_.load(order::relaxed) != nullptr; }
@@ -82,9 +82,9 @@ class Hemlock {
   }
 
  private:
-  static Episode keep([[maybe_unused]] Element* mine) {
+  static Episode keep([[maybe_unused]] Element* own_element) {
     if constexpr (per_thread) return {};
-    else return mine;
+    else return own_element;
   }
   static Element* element([[maybe_unused]] Episode episode) {
     if constexpr (per_thread) return Source::take();

@@ -7,7 +7,8 @@
 //   element.next   the value of top_ before its waiter's push             its waiter, before the push
 //   element.gate   1: enter                                               the owner that pops it; its waiter (0)
 //
-// Only the owner pops. Pushes may cover the top that it has read, but nothing replaces it, so there is no ABA problem.
+// Only the owner pops. Pushes may cover the top that the owner has read, but nothing replaces that element, so there is
+// no ABA problem.
 #pragma once
 
 #include <fairlock/detail/element.hpp>
@@ -44,18 +45,19 @@ class LifoLock {
   Episode acquire() {
     Element* top = nullptr;
     if (top_.compare_exchange(top, locked_empty(), order::acquire)) return {};
-    // A thread waits for one lock at a time, and is off the stack before it returns, so one element is enough.
-    auto& mine = P::template local<Element>();
-    mine.gate.init(0);
+    // A thread waits for one lock at a time, and its element is off the stack when it returns, so one element is
+    // enough.
+    auto& own_element = P::template local<Element>();
+    own_element.gate.init(0);
     for (;;) {
       if (top == nullptr) {
         if (top_.compare_exchange(top, locked_empty(), order::acquire)) return {};
       } else {
-        mine.next.init(top);
-        if (top_.compare_exchange(top, &mine, order::release)) break;
+        own_element.next.init(top);
+        if (top_.compare_exchange(top, &own_element, order::release)) break;
       }
     }
-    P::await(mine.gate, [](auto gate) { return gate != 0; }, order::acquire);
+    P::await(own_element.gate, [](auto gate) { return gate != 0; }, order::acquire);
     return {};
   }
 

@@ -6,8 +6,8 @@
 //   node.next     the successor's node                 the successor, once
 //   node.locked   1: wait                              its owner (1), its predecessor (0)
 //
-// Its waiters cannot leave. In the published ways to do so, a leaver waits for its neighbours (Scott, Scherer 2001), or
-// the lock is several times as long (Scott 2002).
+// Its waiters cannot leave. In the published variants whose waiters can, a leaver waits for its neighbours (Scott,
+// Scherer 2001), or the lock is several times as long (Scott 2002).
 #pragma once
 
 #include <fairlock/detail/element.hpp>
@@ -45,32 +45,32 @@ class McsLock {
   };
 
   Episode acquire() {
-    Node* const mine = fresh();
-    if (Node* const before = tail_.exchange(mine, order::acq_rel)) {
-      mine->locked.init(1);  // no thread sees the node yet: the next store shows it to the predecessor
-      P::publish(before->next, mine);
-      P::await(mine->locked, [](auto locked) { return locked == 0; }, order::acquire);
+    Node* const own_node = new_node();
+    if (Node* const before = tail_.exchange(own_node, order::acq_rel)) {
+      own_node->locked.init(1);  // no thread sees the node yet: the next store shows it to the predecessor
+      P::publish(before->next, own_node);
+      P::await(own_node->locked, [](auto locked) { return locked == 0; }, order::acquire);
     }
-    return mine;
+    return own_node;
   }
 
   std::optional<Episode> try_acquire() {
     if (tail_.load(order::relaxed) != nullptr) return std::nullopt;
-    Node* const mine = fresh();
-    if (tail_.cas(nullptr, mine, order::acq_rel)) return mine;
-    Nodes::give(mine);
+    Node* const own_node = new_node();
+    if (tail_.cas(nullptr, own_node, order::acq_rel)) return own_node;
+    Nodes::give(own_node);
     return std::nullopt;
   }
 
-  void release(Episode mine) {
-    Node* after = mine->next.load(order::acquire);
+  void release(Episode own_node) {
+    Node* after = own_node->next.load(order::acquire);
     if (after == nullptr) {
-      if (tail_.cas(mine, nullptr, order::release)) return Nodes::give(mine);
+      if (tail_.cas(own_node, nullptr, order::release)) return Nodes::give(own_node);
       // The successor is between its exchange and its link, so it will come.
-      after = P::await(mine->next, [](auto next) { return next != nullptr; }, order::acquire);
+      after = P::await(own_node->next, [](auto next) { return next != nullptr; }, order::acquire);
     }
     P::publish(after->locked, 0u);
-    Nodes::give(mine);
+    Nodes::give(own_node);
   }
 
   bool locked() const { return tail_.load(order::relaxed) != nullptr; }
@@ -81,7 +81,7 @@ class McsLock {
   }
 
  private:
-  static Node* fresh() {
+  static Node* new_node() {
     Node* const node = Nodes::take();
     node->next.init(nullptr);
     return node;

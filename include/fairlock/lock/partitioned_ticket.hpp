@@ -32,9 +32,9 @@ class PartitionedTicketLock {
   };
 
   Episode acquire() {
-    const auto mine = ticket_.fetch_add(1, order::relaxed);
-    P::await(grant(mine), [=](auto now) { return now == mine; }, order::acquire, P::key(this, mine));
-    return mine;
+    const auto ticket = ticket_.fetch_add(1, order::relaxed);
+    P::await(grant(ticket), [=](auto now) { return now == ticket; }, order::acquire, P::key(this, ticket));
+    return ticket;
   }
 
   std::optional<Episode> try_acquire() {
@@ -43,7 +43,7 @@ class PartitionedTicketLock {
     return next;
   }
 
-  void release(Episode mine) { P::publish(grant(mine + 1), mine + 1, P::key(this, mine + 1)); }
+  void release(Episode ticket) { P::publish(grant(ticket + 1), ticket + 1, P::key(this, ticket + 1)); }
 
   bool locked() const {
     const auto next = ticket_.load(order::relaxed);

@@ -8,8 +8,8 @@
 //   16-31           1 + the thread number of the queue's tail   each arrival at the queue; its head, when it is alone
 //
 // Differences from the kernel: nodes belong to threads instead of CPUs. They do not nest, because a thread waits for
-// one lock at a time. All changes are made to the whole word. A thread without a number (if more than 4096 threads
-// live) takes the lock as the kernel does when its nodes run out: it tries until the whole word is free.
+// one lock at a time. All changes are made to the whole word. A thread without a number (there are only 4096) does what
+// the kernel does when its nodes run out: it tries until the whole word is free.
 #pragma once
 
 #include <fairlock/episode.hpp>
@@ -41,7 +41,7 @@ class QspinLock {
     static_assert(!P::sleeps, "no thread would wake a waiter of this lock: choose a policy that does not sleep");
     std::uint32_t seen = 0;
     if (word_.compare_exchange(seen, locked_bit, order::acquire)) return {};
-    // The pending waiter is about to enter. Wait a moment for its place rather than open a queue.
+    // The pending waiter is about to enter. Wait a moment for its place rather than start a queue.
     if (seen == pending_bit)
       seen = P::await_briefly(
                  word_, [](auto now) { return now != pending_bit; }, pending_looks, order::relaxed)
@@ -88,28 +88,28 @@ class QspinLock {
       while (!word_.cas(0, locked_bit, order::acquire));
       return;
     }
-    auto& mine = P::domain().queue_nodes[self];
-    mine.next.init(0);
-    mine.head.init(0);
-    const std::uint32_t me = (self + 1) << tail_shift;
+    auto& own_node = P::domain().queue_nodes[self];
+    own_node.next.init(0);
+    own_node.head.init(0);
+    const std::uint32_t own_tail = (self + 1) << tail_shift;
 
     auto seen = word_.load(order::relaxed);
-    while (!word_.compare_exchange(seen, (seen & low_mask) | me, order::acq_rel)) {}
+    while (!word_.compare_exchange(seen, (seen & low_mask) | own_tail, order::acq_rel)) {}
     if (const auto before = seen >> tail_shift) {
       P::domain().queue_nodes[before - 1].next.store(self + 1, order::release);
-      P::await(mine.head, [](auto head) { return head != 0; }, order::acquire);
+      P::await(own_node.head, [](auto head) { return head != 0; }, order::acquire);
     }
 
     // At the head of the queue: the lock is ours as soon as neither an owner nor a pending waiter is left.
     for (;;) {
       seen = P::await(word_, [](auto now) { return (now & low_mask) == 0; }, order::acquire);
-      if (seen != me) break;                                  // a thread has queued behind us
-      if (word_.cas(me, locked_bit, order::acquire)) return;  // no thread has
-      // Otherwise there was a pending bit that its thread will clear again. That thread may have no number, and so may
-      // never come to the queue.
+      if (seen != own_tail) break;                                  // a thread has queued behind us
+      if (word_.cas(own_tail, locked_bit, order::acquire)) return;  // no thread has queued
+      // Otherwise there was a pending bit that the thread that set it will clear again. That thread may have no number,
+      // and so may never join the queue.
     }
     word_.fetch_or(locked_bit, order::relaxed);
-    const auto next = P::await(mine.next, [](auto n) { return n != 0; }, order::acquire);
+    const auto next = P::await(own_node.next, [](auto n) { return n != 0; }, order::acquire);
     P::domain().queue_nodes[next - 1].head.store(1, order::release);
   }
 

@@ -37,9 +37,9 @@ class ReciprocatingLock {
 
  public:
   struct Episode {
-    Element* successor;  // the next member of this segment, or null
-    Element* end;        // the end of this segment
-    Element* mine;       // the owner's element, which release gives back
+    Element* successor;    // the next member of this segment, or null
+    Element* end;          // the end of this segment
+    Element* own_element;  // the owner's element, which release gives back
   };
 
   static constexpr Properties properties{
@@ -58,12 +58,12 @@ class ReciprocatingLock {
   };
 
   Episode acquire() {
-    Element* const mine = Source::take();
-    mine->gate.init(nullptr);
-    Episode episode{nullptr, mine, mine};
-    if (Element* const below = arrivals_.exchange(mine, order::acq_rel)) {
+    Element* const own_element = Source::take();
+    own_element->gate.init(nullptr);
+    Episode episode{nullptr, own_element, own_element};
+    if (Element* const below = arrivals_.exchange(own_element, order::acq_rel)) {
       episode.successor = below == locked_empty() ? nullptr : below;
-      episode.end = P::await(mine->gate, [](auto gate) { return gate != nullptr; }, order::acquire);
+      episode.end = P::await(own_element->gate, [](auto gate) { return gate != nullptr; }, order::acquire);
       if (episode.successor == episode.end) {  // the last member: the element below belongs to an earlier owner
         episode.successor = nullptr;
         episode.end = locked_empty();
@@ -74,10 +74,10 @@ class ReciprocatingLock {
 
   std::optional<Episode> try_acquire() {
     if (arrivals_.load(order::relaxed) != nullptr) return std::nullopt;
-    Element* const mine = Source::take();
-    mine->gate.init(nullptr);
-    if (arrivals_.cas(nullptr, mine, order::acq_rel)) return Episode{nullptr, mine, mine};
-    Source::give(mine);
+    Element* const own_element = Source::take();
+    own_element->gate.init(nullptr);
+    if (arrivals_.cas(nullptr, own_element, order::acq_rel)) return Episode{nullptr, own_element, own_element};
+    Source::give(own_element);
     return std::nullopt;
   }
 
@@ -88,7 +88,7 @@ class ReciprocatingLock {
       Element* const top = arrivals_.exchange(locked_empty(), order::acq_rel);
       P::publish(top->gate, episode.end);
     }
-    Source::give(episode.mine);
+    Source::give(episode.own_element);
   }
 
   bool locked() const { return arrivals_.load(order::relaxed) != nullptr; }

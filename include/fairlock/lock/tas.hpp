@@ -3,7 +3,7 @@
 //
 //   tas           exchange until the result is 0
 //   tts           look until the word is 0, then exchange ("test and test-and-set": waiters share the cache line)
-//   tts-backoff   the same, with a random pause after each exchange that failed; its bound doubles up to a limit
+//   tts-backoff   the same, with a random pause after each failed exchange; its bound doubles up to a limit
 //
 //   field   holds              written by
 //   word_   0 free, 1 held     a thread that tries (1), the owner (0)
@@ -18,7 +18,7 @@ inline namespace v0 {
 struct TasOptions {
   bool look_first = false;
   unsigned backoff = 0;  // the first bound on the pause after a failed exchange; 0: none
-  unsigned most_backoff = 1024;
+  unsigned max_backoff = 1024;
 };
 
 template <Platform P, TasOptions O = TasOptions{}>
@@ -39,7 +39,7 @@ class TasLock {
     if constexpr (!O.look_first) {
       P::await_exchange(word_, 1u, [](auto was) { return was == 0; }, order::acquire);
     } else {
-      for (unsigned bound = O.backoff;; bound = bound < O.most_backoff ? bound * 2 : bound) {
+      for (unsigned bound = O.backoff;; bound = bound < O.max_backoff ? bound * 2 : bound) {
         P::await(word_, [](auto now) { return now == 0; }, order::relaxed);
         if (word_.exchange(1, order::acquire) == 0) break;
         if constexpr (O.backoff != 0) P::pause(1 + static_cast<unsigned>(P::random()) % bound);
@@ -56,7 +56,7 @@ class TasLock {
   template <Until U>
   std::optional<Episode> acquire_until(const U& until) {
     for (;;) {
-      if (const auto got = try_acquire()) return got;
+      if (const auto episode = try_acquire()) return episode;
       if (!P::await_until(word_, [](auto now) { return now == 0; }, until, order::relaxed)) return std::nullopt;
     }
   }

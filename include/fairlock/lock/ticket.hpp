@@ -49,8 +49,8 @@ class TicketLock {
       // Safe, because the grant never moves back: if the grant that we saw admits the ticket that we draw, the ticket
       // is still admitted.
       const auto seen = line_.grant_.load(order::acquire);
-      const auto mine = line_.arrive();
-      if (!Line::admits(seen, mine)) await_turn(mine, Forever{});
+      const auto ticket = line_.arrive();
+      if (!Line::admits(seen, ticket)) await_turn(ticket, Forever{});
     } else {
       await_turn(line_.arrive(), Forever{});
     }
@@ -66,7 +66,7 @@ class TicketLock {
   std::optional<Episode> acquire_until(const U& until)
     requires timed
   {
-    const auto wait = [&](auto mine) { return await_turn(mine, until); };
+    const auto wait = [&](auto ticket) { return await_turn(ticket, until); };
     if (!line_.acquire_until(until, wait, [this] { release({}); })) return std::nullopt;
     return Episode{};
   }
@@ -96,17 +96,17 @@ class TicketLock {
   using Sleepers = FarWaiting<P, Far::chain, 0, TicketHash::weyl127>;  // if waiters sleep, the lock is a TWA lock
 
   template <Until U>
-  bool await_turn(std::uint64_t mine, const U& until) {
-    const auto my_turn = [=](auto now) { return Line::admits(now, mine); };
+  bool await_turn(std::uint64_t ticket, const U& until) {
+    const auto my_turn = [=](auto now) { return Line::admits(now, ticket); };
     if constexpr (P::sleeps)
-      return my_turn(line_.grant_.load(order::acquire)) || Sleepers::await_turn(line_, this, mine, until);
+      return my_turn(line_.grant_.load(order::acquire)) || Sleepers::await_turn(line_, this, ticket, until);
     else if constexpr (O.backoff == 0)
-      return P::await_until(line_.grant_, my_turn, until, order::acquire, P::key(this, mine)).has_value();
+      return P::await_until(line_.grant_, my_turn, until, order::acquire, P::key(this, ticket)).has_value();
     else
       return P::await_paced(
                  line_.grant_, my_turn,
-                 [=](auto now) { return O.backoff * static_cast<unsigned>(1 - Line::distance(now, mine)); }, until,
-                 order::acquire, P::key(this, mine))
+                 [=](auto now) { return O.backoff * static_cast<unsigned>(1 - Line::distance(now, ticket)); }, until,
+                 order::acquire, P::key(this, ticket))
           .has_value();
   }
 

@@ -9,7 +9,7 @@
 //   unlocked: arrive_ == depart_
 //
 // A thread has two identities. If depart_ still shows one of them, an arrival under it would make the lock look free,
-// so the thread takes the other one. Identities recur, so there is no sound try_acquire on single words.
+// so the thread takes the other one. Identities recur, so try_acquire cannot be sound on single words.
 #pragma once
 
 #include <fairlock/detail/hapax_supply.hpp>
@@ -40,13 +40,13 @@ class TidexLock {
   };
 
   Episode acquire() {
-    const Episode mine = identity();
-    const auto before = arrive_.exchange(mine, order::acq_rel);
+    const Episode own_identity = identity();
+    const auto before = arrive_.exchange(own_identity, order::acq_rel);
     P::await(depart_, [=](auto now) { return now == before; }, order::acquire, key(before));
-    return mine;
+    return own_identity;
   }
 
-  void release(Episode mine) { P::publish(depart_, mine, key(mine)); }
+  void release(Episode own_identity) { P::publish(depart_, own_identity, key(own_identity)); }
 
   bool locked() const { return arrive_.load(order::relaxed) != depart_.load(order::relaxed); }
 

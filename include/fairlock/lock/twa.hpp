@@ -24,15 +24,15 @@ struct TwaOptions {
 
 template <Platform P, TwaOptions O = TwaOptions{}>
 class TwaLock : public TicketLock<P, TicketOptions{.timed = O.timed, .layout = O.layout}> {
-  using Counts = TicketLock<P, TicketOptions{.timed = O.timed, .layout = O.layout}>;
+  using Base = TicketLock<P, TicketOptions{.timed = O.timed, .layout = O.layout}>;
   using Waiters = FarWaiting<P, O.far, O.threshold, O.hash>;
-  using Counts::line_;
-  using typename Counts::Line;
+  using Base::line_;
+  using typename Base::Line;
 
  public:
-  using Episode = typename Counts::Episode;
+  using Episode = typename Base::Episode;
   using Timed = TwaLock<P, TwaOptions{O.threshold, O.hash, O.far, O.early_fetch, true, O.layout}>;
-  using Counts::timed;
+  using Base::timed;
 
   static constexpr Properties properties{
       .name = "twa",
@@ -48,11 +48,11 @@ class TwaLock : public TicketLock<P, TicketOptions{.timed = O.timed, .layout = O
   Episode acquire() {
     [[maybe_unused]] std::uint64_t early = 0;
     if constexpr (O.early_fetch) early = line_.grant_.load(order::acquire);
-    const auto mine = line_.arrive();
+    const auto ticket = line_.arrive();
     if constexpr (O.early_fetch)
-      if (Line::admits(early, mine)) return {};  // as in the ticket lock: an admitted ticket stays admitted
-    if (!Line::admits(line_.grant_.load(order::acquire), mine)) [[unlikely]]
-      Waiters::await_turn(line_, this, mine, Forever{});
+      if (Line::admits(early, ticket)) return {};  // as in the ticket lock: an admitted ticket stays admitted
+    if (!Line::admits(line_.grant_.load(order::acquire), ticket)) [[unlikely]]
+      Waiters::await_turn(line_, this, ticket, Forever{});
     return {};
   }
 
@@ -60,7 +60,7 @@ class TwaLock : public TicketLock<P, TicketOptions{.timed = O.timed, .layout = O
   std::optional<Episode> acquire_until(const U& until)
     requires timed
   {
-    const auto wait = [&](auto mine) { return Waiters::await_turn(line_, this, mine, until); };
+    const auto wait = [&](auto ticket) { return Waiters::await_turn(line_, this, ticket, until); };
     if (!line_.acquire_until(until, wait, [this] { release({}); })) return std::nullopt;
     return Episode{};
   }
@@ -70,7 +70,7 @@ class TwaLock : public TicketLock<P, TicketOptions{.timed = O.timed, .layout = O
       line_.release(1, [this](auto admitted, auto) { Waiters::poke_after_rmw(this, admitted, 1); });
     } else {
       const auto admitted = line_.grant_.load(order::relaxed) + 1;
-      line_.grant_.store(admitted, order::release);  // the hand-over; the rest only prepares the next hand-over
+      line_.grant_.store(admitted, order::release);  // the hand-over; the lines below only prepare the next one
       if constexpr (Waiters::where == Far::chain) P::fence(order::seq_cst);
       Waiters::poke(this, admitted, 1);
     }

@@ -10,11 +10,11 @@
 //   chains         the head of a waiting chain                   waiters and notifiers (waiting/chain.hpp)
 //   leavers        how many leavers there are, or a few more     leavers, and releases that pass them over
 //   reserved       entries of the table that waiters reserved    timed waiters
-//   reach          how far from its home an entry ever was       leavers
+//   reach          the largest distance of an entry from home    leavers
 //   leaver_table   the waiters that abandoned a line             leavers, and releases that pass them over
 //                                                                (line/leavers.hpp)
 //   queue_nodes    qspinlock: a thread's place in a queue        that thread, its predecessor, its successor
-//   threads        the small thread numbers that are taken       a thread that takes a number, and its exit
+//   threads        the small thread numbers that are taken       a thread that takes a number or exits
 //   serials        how many serial numbers threads have taken    a thread that takes one
 //
 // Different kinds of slot never share a word: if TWA incremented a slot that holds an old hapax, the result could be a
@@ -34,7 +34,7 @@ enum class Lane { first, random, cpu, node, previous };
 
 struct DomainOptions {
   std::uint32_t slots = 4096;  // of each waiting array; a power of two
-  bool slots_by_cpus = false;  // use only as many of them as the number of CPUs needs
+  bool slots_by_cpus = false;  // use only as many slots as the number of CPUs needs
   unsigned lanes = 1;          // sources of hapax blocks; a power of two, at most Domain::max_lanes
   Lane lane = Lane::first;
   unsigned block_bits = 16;  // a block holds 2^block_bits hapaxes

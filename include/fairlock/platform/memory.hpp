@@ -10,7 +10,7 @@
 namespace fairlock {
 inline namespace v0 {
 
-// Memory orders, readable beside methods that are themselves called acquire and release.
+// Short names of the memory orders, distinct from the methods that are called acquire and release.
 namespace order {
 inline constexpr auto relaxed = std::memory_order_relaxed;
 inline constexpr auto acquire = std::memory_order_acquire;

@@ -79,7 +79,7 @@ struct Sleeping : Base {
   }
 };
 
-// The platform Base under the waiting policy W: its waiters sleep if those of the policy do.
+// The platform Base under the waiting policy W: its waiters sleep if W sleeps.
 template <class W, class Base>
 using SleepingIf = std::conditional_t<W::sleeps, Sleeping<Base>, Base>;
 

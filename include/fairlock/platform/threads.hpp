@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PlatformThreads: what the calling thread owns, and who it is.
+// PlatformThreads: what the calling thread owns, and what identifies it.
 #pragma once
 
 #include <concepts>
@@ -20,11 +20,11 @@ concept PlatformThreads = requires(std::uint64_t& own, std::uint64_t* object, vo
   typename P::template scoped<std::uint64_t>;
   // A new object that outlives the call and may circulate between threads.
   { P::template create<std::uint64_t>() } -> std::same_as<std::uint64_t*>;
-  // Free such an object. Any thread may.
+  // Free such an object. Any thread may call it.
   P::destroy(object);
   // Call free(object) when the calling thread exits, or now if that is too late. At most once for each type of object.
   P::free_at_exit(free, object);
-  // A small number that no other living thread has. At least `max_threads` if none is left.
+  // A small number that no other living thread has, or at least `max_threads` if no number is left.
   { P::self() } -> std::convertible_to<unsigned>;
   // The first number that self() never returns for a thread that has one.
   { P::max_threads } -> std::convertible_to<unsigned>;

@@ -15,7 +15,7 @@
 namespace fairlock {
 inline namespace v0 {
 
-// What a sleeping waiter waits for. Waiters for different things may have the same key: a waiter is then woken for
+// What a sleeping waiter waits for. Waiters for different things may have the same key: a waiter may then be woken for
 // nothing, and sleeps on.
 using Key = std::uint64_t;
 
@@ -25,8 +25,8 @@ concept PlatformClock = requires(Deadline until) {
   { P::now() } -> std::same_as<std::uint64_t>;
   // Whether `until` has come.
   { P::over(until) } -> std::same_as<bool>;
-  // `until`, or so many nanoseconds from now if that is sooner. A waiter whose time is up then stays in line. The
-  // result refers to `until`, which must outlive it.
+  // `until`, or this many nanoseconds from now if that is sooner. A waiter that reaches only the sooner limit stays in
+  // line. The result refers to `until`, which must outlive it.
   { P::within(until, std::uint64_t{1}) } -> Until;
   // The bounded delay of a backoff lock, in units of a spin.
   P::pause(1u);
@@ -48,9 +48,9 @@ concept PlatformWaiting = requires(typename P::template atomic<std::uint64_t> wh
   // Exchange 1 into the word until the value that comes out satisfies `condition`. Returns this value.
   { P::await_exchange(where, 1u, condition, order::acquire) } -> std::same_as<std::uint64_t>;
 
-  // Wait, but never sleep, and give up after about so many looks.
+  // Wait, but never sleep, and give up after about this many looks.
   { P::await_briefly(where, condition, 1u, order::acquire) } -> std::same_as<std::optional<std::uint64_t>>;
-  // The same, unless this has recently failed for `lock`.
+  // The same, but return nothing at once if such waits have recently failed for `lock`.
   { P::await_if_worthwhile(lock, where, condition, 1u, order::acquire) } -> std::same_as<std::optional<std::uint64_t>>;
   // How many looks a waiter takes before it sleeps. 0: it sleeps at once, or never.
   { P::short_spin } -> std::convertible_to<unsigned>;

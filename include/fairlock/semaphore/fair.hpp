@@ -32,7 +32,7 @@ class FairSemaphore {
 
   constexpr FairSemaphore() = default;
   explicit FairSemaphore(std::uint64_t permits) {
-    if (permits > max()) P::stop(properties.name, "made with more permits than max()");
+    if (permits > max()) P::stop(properties.name, "created with more permits than max()");
     line_.start_with(permits);
   }
 

@@ -26,9 +26,9 @@ struct LanedSemaphoreOptions {
 template <Platform P, LanedSemaphoreOptions O = LanedSemaphoreOptions{}>
 class LanedSemaphore
     : public TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = Layout::sequestered}> {
-  using Counts = TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = Layout::sequestered}>;
-  using Counts::line_;
-  using typename Counts::Line;
+  using Base = TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = Layout::sequestered}>;
+  using Base::line_;
+  using typename Base::Line;
   static_assert(O.lanes >= 2, "lanes: two or more (one is the ticket semaphore)");
 
  public:
@@ -40,7 +40,7 @@ class LanedSemaphore
   };
 
   constexpr LanedSemaphore() = default;
-  explicit LanedSemaphore(std::uint64_t permits) : Counts(permits) {
+  explicit LanedSemaphore(std::uint64_t permits) : Base(permits) {
     for (auto& grant : others_) grant.init(permits);
   }
 
@@ -48,7 +48,7 @@ class LanedSemaphore
 
   template <Until U>
   bool acquire_until(const U& until) {
-    return line_.acquire_until(until, [&](auto mine) { return await_turn(mine, until); }, [this] { release(); });
+    return line_.acquire_until(until, [&](auto ticket) { return await_turn(ticket, until); }, [this] { release(); });
   }
 
   void release(std::uint64_t permits = 1) {
@@ -61,17 +61,17 @@ class LanedSemaphore
 
   template <class V>
   void fields(V&& visit) const {
-    Counts::fields(visit);
+    Base::fields(visit);
     for (unsigned i = 0; i + 1 < O.lanes; ++i) visit("grant", i + 1, others_[i]);
   }
 
  private:
   template <Until U>
-  bool await_turn(std::uint64_t mine, const U& until) {
-    const auto lane = mine % O.lanes;
+  bool await_turn(std::uint64_t ticket, const U& until) {
+    const auto lane = ticket % O.lanes;
     const auto& grant = lane == 0 ? line_.grant_ : others_[lane - 1];
     return P::await_until(
-               grant, [=](auto now) { return Line::admits(now, mine); }, until, order::acquire, P::key(this, mine))
+               grant, [=](auto now) { return Line::admits(now, ticket); }, until, order::acquire, P::key(this, ticket))
         .has_value();
   }
 

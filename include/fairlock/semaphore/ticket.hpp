@@ -42,7 +42,7 @@ class TicketSemaphore {
 
   constexpr TicketSemaphore() = default;
   explicit TicketSemaphore(std::uint64_t permits) {
-    if (permits > max()) P::stop(properties.name, "made with more permits than max()");
+    if (permits > max()) P::stop(properties.name, "created with more permits than max()");
     line_.start_with(permits);
   }
 
@@ -52,7 +52,7 @@ class TicketSemaphore {
 
   template <Until U>
   bool acquire_until(const U& until) {
-    return line_.acquire_until(until, [&](auto mine) { return await_turn(mine, until); }, [this] { release(); });
+    return line_.acquire_until(until, [&](auto ticket) { return await_turn(ticket, until); }, [this] { release(); });
   }
 
   void release(std::uint64_t permits = 1) {
@@ -60,7 +60,7 @@ class TicketSemaphore {
     line_.release(permits, [this](std::uint64_t first, std::uint64_t count) { wake(first, count); });
   }
 
-  // The permits available now. If negative, so many threads are in line.
+  // The permits available now. A negative value counts the tickets in line.
   std::int64_t value() const { return line_.value(); }
 
   template <class V>
@@ -90,10 +90,10 @@ class TicketSemaphore {
 
  private:
   template <Until U>
-  bool await_turn(std::uint64_t mine, const U& until) {
+  bool await_turn(std::uint64_t ticket, const U& until) {
     return P::await_until(
-               line_.grant_, [=](auto now) { return Line::admits(now, mine); }, until, order::acquire,
-               P::key(this, mine))
+               line_.grant_, [=](auto now) { return Line::admits(now, ticket); }, until, order::acquire,
+               P::key(this, ticket))
         .has_value();
   }
 };

@@ -33,13 +33,13 @@ struct TwaSemaphoreOptions {
 
 template <Platform P, TwaSemaphoreOptions O = TwaSemaphoreOptions{}>
 class TwaSemaphore : public TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = O.layout}> {
-  using Counts = TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = O.layout}>;
+  using Base = TicketSemaphore<P, TicketSemaphoreOptions{.initial = O.initial, .layout = O.layout}>;
   using Waiters = FarWaiting<P, O.far, O.threshold, O.hash>;
-  using Counts::line_;
-  using typename Counts::Line;
+  using Base::line_;
+  using typename Base::Line;
 
  public:
-  using Counts::Counts;
+  using Base::Base;
 
   static constexpr Properties properties{
       .name = O.far == Far::chain   ? "twa-semaphore-chain"
@@ -55,14 +55,14 @@ class TwaSemaphore : public TicketSemaphore<P, TicketSemaphoreOptions{.initial =
   };
 
   void acquire() {
-    const auto mine = line_.arrive();
-    if (!Line::admits(line_.grant_.load(order::acquire), mine)) [[unlikely]]
-      wait(mine, Forever{});
+    const auto ticket = line_.arrive();
+    if (!Line::admits(line_.grant_.load(order::acquire), ticket)) [[unlikely]]
+      wait(ticket, Forever{});
   }
 
   template <Until U>
   bool acquire_until(const U& until) {
-    return line_.acquire_until(until, [&](auto mine) { return wait(mine, until); }, [this] { release(); });
+    return line_.acquire_until(until, [&](auto ticket) { return wait(ticket, until); }, [this] { release(); });
   }
 
   void release(std::uint64_t permits = 1) {
@@ -82,9 +82,9 @@ class TwaSemaphore : public TicketSemaphore<P, TicketSemaphoreOptions{.initial =
 
  private:
   template <Until U>
-  bool wait(std::uint64_t mine, const U& until) {
-    if constexpr (O.fast_path) P::fence(order::seq_cst);  // our ticket before any look at the grant that makes us wait
-    return Waiters::await_turn(line_, this, mine, until);
+  bool wait(std::uint64_t ticket, const U& until) {
+    if constexpr (O.fast_path) P::fence(order::seq_cst);  // our draw precedes the looks at the grant
+    return Waiters::await_turn(line_, this, ticket, until);
   }
 };
 

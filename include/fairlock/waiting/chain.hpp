@@ -40,20 +40,20 @@ class Chains {
     if (P::satisfied_soon(lock, satisfied, until)) return true;
     auto& head = chain(key);
     while (!satisfied()) {
-      typename P::template scoped<Element> mine;
-      mine->gate.init(gate_shut);
-      mine->below.init(unlinked());
-      mine->test = [](const void* condition) -> bool { return (*static_cast<const C*>(condition))(); };
-      mine->condition = &satisfied;
-      mine->unpark = P::sleeps ? &P::unpark : nullptr;
-      void* const below = head.exchange(&*mine, order::acq_rel);
-      mine->below.store(below, order::release);
+      typename P::template scoped<Element> own_element;
+      own_element->gate.init(gate_shut);
+      own_element->below.init(unlinked());
+      own_element->test = [](const void* condition) -> bool { return (*static_cast<const C*>(condition))(); };
+      own_element->condition = &satisfied;
+      own_element->unpark = P::sleeps ? &P::unpark : nullptr;
+      void* const below = head.exchange(&*own_element, order::acq_rel);
+      own_element->below.store(below, order::release);
       // We push our element and then evaluate the condition. A notifier makes the condition true and then looks at the
       // chain. One of the two sees the other.
       P::fence_after_rmw();
       const bool enough = satisfied();
-      if (enough || !P::watch(mine->gate, until)) {
-        withdraw(head, *mine, below);
+      if (enough || !P::watch(own_element->gate, until)) {
+        withdraw(head, *own_element, below);
         return enough || satisfied();
       }
       wake(below);  // before anything else: the notifier detached those elements together with ours
@@ -103,12 +103,12 @@ class Chains {
   }
 
   // Take the element of a waiter that stops waiting off the chain.
-  static void withdraw(Head& head, Element& mine, void* below) {
+  static void withdraw(Head& head, Element& own_element, void* below) {
     // Undo the push. Only its owner pushes an element, so if it is still on top, nothing below it has changed. But we
     // must not restore a mark: signals have passed since, and the notifier would believe that there were none.
-    void* top = &mine;
+    void* top = &own_element;
     if (head.compare_exchange(top, is_element(below) ? below : nullptr, order::acq_rel)) return;
-    if (top == nullptr || mine.gate.load(order::acquire) == gate_woken) {
+    if (top == nullptr || own_element.gate.load(order::acquire) == gate_woken) {
       wake(below);
     } else {
       // Other elements lie above ours, or a notifier has detached it and may still put it back. So we wake the whole
@@ -118,7 +118,7 @@ class Chains {
       wake(below);
       wake(above);
     }
-    P::watch(mine.gate, Forever{});
+    P::watch(own_element.gate, Forever{});
   }
 
   [[gnu::noinline]] static void notify(Head& head) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting policy `monitor`: the processor watches the cache line and dozes until another processor writes to it. It
-// uses UMWAIT or MONITORX on x86, and WFE on ARM. A test at run time shows whether the CPU has them; if not, the policy
-// is `yield`. The thread keeps its processor all the time.
+// uses UMWAIT or MONITORX on x86, and WFE on ARM. A test at run time shows whether the CPU has these instructions. If
+// not, the policy is `yield`. The thread keeps its processor.
 //
 // The waiter arms the monitor before its last look, so no write between that look and the doze is missed. In any case a
 // doze is bounded, by a time on x86 and by the event stream on ARM.

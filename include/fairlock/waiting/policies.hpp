@@ -22,7 +22,7 @@ template <class Parking = SystemParking>
 using PoliciesWith = PolicyList<Spin, Yield, Monitor, BasicPark<Parking>, BasicSpinThenPark<Parking>>;
 using Policies = PoliciesWith<>;
 
-// The policy unless the user chooses: of a lock whose waiters can sleep, and of a lock whose waiters cannot.
+// The default policies: for a lock whose waiters can sleep, and for a lock whose waiters cannot.
 using DefaultPolicy = SpinThenPark;
 using DefaultPolicyAwake = Yield;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FarWaiting: what TWA adds to the line of tickets, for its lock and its semaphore alike. Near waiters (within
+// FarWaiting: what the TWA lock and the TWA semaphore add to the line of tickets. Near waiters (within
 // `threshold` of being admitted) watch the grant. Far waiters wait in the domain, each in the slot of its ticket, until
 // they are near.
 //

@@ -7,7 +7,7 @@
 //
 // A yield must also be cheap. Beside a thread that only computes, a waiter that yields loses its processor for that
 // thread's whole time slice, and the line stands still meanwhile. So each yield is timed. After an expensive yield, no
-// thread of the process yields for a while. If the next yield is expensive too, that while doubles.
+// thread of the process yields for a while. If the next yield is expensive too, that period doubles.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON document that goes out by write() alone: no memory is allocated, and nothing large is on the stack.
+// A JSON document that is written with write() alone. It allocates no memory, and keeps nothing large on the stack.
 #pragma once
 
 #include <unistd.h>

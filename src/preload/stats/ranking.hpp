@@ -9,7 +9,7 @@
 
 namespace fairlock::stats {
 
-inline constexpr std::uint32_t most = 200;  // objects in a report
+inline constexpr std::uint32_t max_objects = 200;  // objects in a report
 
 // The indices of the tallies in use.
 inline constinit std::uint32_t tallies_in_use[capacity];
@@ -84,13 +84,13 @@ struct Object {
   }
 };
 
-// The objects that threads waited for longest, in this order.
+// The objects that threads waited for longest, the longest wait first.
 struct Ranking {
-  Object objects[most];
+  Object objects[max_objects];
   std::uint32_t size, left_out;
 
   void add(Object object) {
-    if (size == most) ++left_out;
+    if (size == max_objects) ++left_out;
     else ++size;
     for (auto at = size; at-- != 0;) {
       if (at == size - 1 && left_out != 0 && !object.before(objects[at])) return;

@@ -21,7 +21,7 @@
 #include "json.hpp"
 #include "ranking.hpp"
 
-// From the lock that is preloaded behind this object, if there is one.
+// Symbols of the lock that is preloaded behind this object, if there is one.
 extern "C" [[gnu::weak, gnu::visibility("default")]] const char fairlock_preload_lock[];
 extern "C" [[gnu::weak, gnu::visibility("default")]] const char fairlock_preload_waiting[];
 extern "C" [[gnu::weak, gnu::visibility("default")]] std::uint64_t fairlock_preload_parks();
@@ -34,9 +34,9 @@ constinit char path[4096];  // without the number; empty: no report
 constinit pid_t process = 0;
 constinit std::atomic<bool> reported{false};
 
-// What the loader knows of an address: its file, the offset in that file, which nm and addr2line understand, and its
-// symbol if that is exported.
-void place(Json& json, std::uintptr_t address, bool is_call) {
+// Writes what the loader knows of an address: its file, the offset in the file (for nm and addr2line), and its symbol
+// if that is exported.
+void write_location(Json& json, std::uintptr_t address, bool is_call) {
   // A call that never returns may be the last instruction of its function.
   const auto* const inside = reinterpret_cast<const void*>(is_call ? address - 1 : address);
   Dl_info info;
@@ -121,7 +121,7 @@ void write(Json& json, const Object& object) {
   const auto key = object_of(Table::at(*object.range.begin));
   json.open('{');
   json.field("kind", key & 1 ? "semaphore" : "mutex");
-  place(json, key & ~std::uintptr_t{1}, false);
+  write_location(json, key & ~std::uintptr_t{1}, false);
   json.field("acquisitions", object.sums.acquisitions);
   write(json, object.sums);
   json.key("call_sites");
@@ -129,7 +129,7 @@ void write(Json& json, const Object& object) {
   split(object.range, site_of, [&](Range part) {
     if (const auto site = site_of(Table::at(*part.begin))) {
       json.open('{');
-      place(json, site, true);
+      write_location(json, site, true);
       write(json, Sums(part));
       json.close('}');
     }
@@ -186,15 +186,15 @@ void write_process(Json& json) {
   json.close('}');
 }
 
-// While this lives, write() reports a file that may not grow (ulimit -f), and no signal ends the process.
-class Unlimited {
+// While this object lives, a write() beyond the file size limit (ulimit -f) fails, and no signal ends the process.
+class FileSizeSignalBlocked {
  public:
-  Unlimited() {
+  FileSizeSignalBlocked() {
     sigemptyset(&limit_);
     sigaddset(&limit_, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &limit_, &before_);
   }
-  ~Unlimited() {
+  ~FileSizeSignalBlocked() {
     constexpr timespec at_once{};
     if (sigismember(&before_, SIGXFSZ) == 0) sigtimedwait(&limit_, nullptr, &at_once);
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
@@ -206,18 +206,19 @@ class Unlimited {
 
 // Writes the report to FILE.PID.
 void write_file() {
-  const Unlimited unlimited;
+  const FileSizeSignalBlocked blocked;
   char* const end = path + strlen(path);
   char digits[12], *at = digits + sizeof digits;
-  for (auto rest = process; rest != 0; rest /= 10) *--at = static_cast<char>('0' + rest % 10);
+  for (auto number = process; number != 0; number /= 10) *--at = static_cast<char>('0' + number % 10);
   *end = '.';
   memcpy(end + 1, at, static_cast<std::size_t>(digits + sizeof digits - at));
-  char* const rest = end + 1 + (digits + sizeof digits - at);
-  // Numbers recur: in another namespace, or after many processes. Then a letter distinguishes the files.
+  char* const suffix = end + 1 + (digits + sizeof digits - at);
+  // Process numbers recur, in another namespace or after many processes. In that case, a letter distinguishes the
+  // files.
   int file = -1;
   for (char letter = '\0'; file < 0 && letter <= 'z'; letter = letter == '\0' ? 'a' : static_cast<char>(letter + 1)) {
-    rest[0] = letter;
-    rest[1] = '\0';
+    suffix[0] = letter;
+    suffix[1] = '\0';
     file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file < 0 && errno != EEXIST) break;
   }
@@ -252,12 +253,12 @@ void begin() {
     length = strlen(path);
     path[length++] = '/';
   }
-  const auto rest = strlen(name);
-  if (length + rest + sizeof ".4194304z" > sizeof path) {
+  const auto name_length = strlen(name);
+  if (length + name_length + sizeof ".4194304z" > sizeof path) {
     path[0] = '\0';
     return;
   }
-  memcpy(path + length, name, rest + 1);
+  memcpy(path + length, name, name_length + 1);
 }
 
 void report() {
@@ -265,9 +266,9 @@ void report() {
   int cancellable = 0;
   // The thread that ends the process may have been cancelled before.
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
-  const int before = errno;
+  const int saved_errno = errno;
   write_file();
-  errno = before;
+  errno = saved_errno;
   pthread_setcancelstate(cancellable, nullptr);
 }
 

@@ -7,9 +7,9 @@
 //   thread         the thread's number; 0: the tally is free                               the thread, once
 //   object         the address of the mutex, or of the semaphore plus 1                    the same
 //   site           the call site of waits; 0: acquisitions that did not wait               the same
-//   acquisitions   those that succeeded; if there is a site, after a wait                  the thread, as all below
+//   acquisitions   those that succeeded; if there is a site, after a wait                  the thread (and below)
 //   abandoned      acquisitions that were abandoned
-//   woken          of the acquisitions, those that slept until the lock was handed over
+//   woken          acquisitions that slept until the lock was handed over
 //   waited         nanoseconds that the acquisitions waited in all
 //   longest        nanoseconds of the longest wait, abandoned or not
 //   parks          how often the thread fell asleep
@@ -46,14 +46,14 @@ void add(std::atomic<T>& word, T more) {
 
 constexpr std::uint32_t capacity = 1u << 16;
 
-// All zero. Constructors for this many tallies could make the compiler run them when the program starts.
+// All zero. With constructors for this many tallies, the compiler might run them when the program starts.
 union alignas(4096) Memory {
   constexpr Memory() : none{} {}
   char none;
   Tally tallies[capacity];
 };
 
-// Zero memory, so that it works before any constructor has run, and costs only the pages that are used.
+// The table is zero memory, so it works before any constructor has run, and costs only the pages that are used.
 class Table {
  public:
   // The calling thread's tally, or nullptr if the table is full. The acquisition then counts as uncounted.

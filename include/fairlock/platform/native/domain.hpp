@@ -21,13 +21,13 @@
 namespace fairlock {
 inline namespace v0 {
 
-// How many slots of an array of at most `Most` are in use, where the number of CPUs decides. 0: not known yet. One
+// How many slots of an array of at most `Most` are in use, if that depends on the number of CPUs. 0: not known yet. One
 // variable for the process, like the domain: a waiter and the release that wakes it must agree on the slot.
 template <std::uint32_t Most>
 [[gnu::visibility("default")]] inline constinit std::atomic<std::uint32_t> slots_in_use{0};
 
-// The key consists of plain numbers because GCC 12 hides a variable whose template argument has class type under
-// -fvisibility=hidden, whatever the attribute says.
+// The template arguments are plain numbers, because GCC 12 hides a variable whose template argument has class type
+// under -fvisibility=hidden, whatever the attribute says.
 template <std::uint32_t Slots, bool ByCpus, unsigned Lanes, unsigned Pick, unsigned BlockBits, unsigned Leavers,
           unsigned Threads>
 [[gnu::visibility("default")]] inline constinit Domain<
@@ -48,7 +48,7 @@ struct NativeDomain : NativeMemory<O> {
       return O.slots;
     } else {
       auto known = slots_in_use<O.slots>.load(std::memory_order_relaxed);
-      if (known == 0) [[unlikely]] {  // the first answer stays
+      if (known == 0) [[unlikely]] {  // the first thread decides for all
         std::uint32_t none = 0;
         const auto now = slots_for(std::thread::hardware_concurrency(), O.slots);
         known = slots_in_use<O.slots>.compare_exchange_strong(none, now) ? now : none;

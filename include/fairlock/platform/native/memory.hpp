@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NativeMemory: std::atomic with what the compilers must be told, and the sizes of the domain's arrays.
+// NativeMemory: std::atomic without two optimisations of the compiler, and the sizes of the domain's arrays.
 #pragma once
 
 #include <atomic>
@@ -79,8 +79,8 @@ struct NativeMemory {
 
   static void fence(std::memory_order o) {
 #ifdef FAIRLOCK_TSAN
-    static std::atomic<int> everyone{0};
-    everyone.fetch_add(0, std::memory_order_seq_cst);
+    static std::atomic<int> fence_word{0};
+    fence_word.fetch_add(0, std::memory_order_seq_cst);
     (void)o;
 #else
     std::atomic_thread_fence(o);
@@ -89,7 +89,7 @@ struct NativeMemory {
 
   static void fence_after_rmw() {
 #if (defined(__x86_64__) || defined(__i386__)) && !defined(FAIRLOCK_TSAN)
-    std::atomic_signal_fence(order::seq_cst);  // the RMW has ordered the machine, and this orders the compiler
+    std::atomic_signal_fence(order::seq_cst);  // the RMW stops the machine from reordering, and this stops the compiler
 #else
     fence(order::seq_cst);
 #endif

@@ -78,9 +78,9 @@ struct NativeWaiting : NativeThreads<O> {
     return value;
   }
 
-  // The waiter looks for a few microseconds, and then yields its processor between looks. It skips either of the two if
-  // that has recently failed: a waiter far back in a line spins in vain, and takes the processor from the waiters that
-  // are next. Most locks cannot tell a waiter where it stands.
+  // The waiter looks for a few microseconds, and then yields its processor between looks. It skips either step if that
+  // step has recently failed: a waiter far back in a line spins in vain, and takes the processor from the waiters that
+  // are next. Most locks cannot tell a waiter its place in line.
   template <class C, Until U>
   static bool satisfied_soon([[maybe_unused]] const void* lock, [[maybe_unused]] const C& satisfied,
                              [[maybe_unused]] const U& until) {
