@@ -262,7 +262,7 @@ def test_chance_is_explored_both_ways_and_replays(memory: Memory) -> None:
     for schedule, answer, departs in (("AAAAAAA", "no", True), ("A1AAA", "yes", False)):
         replayed = replay("capacitor-tts-fractional/platoon-2", schedule=schedule, **bounds)
         assert replayed.property is None
-        assert replayed.lines[0] == f"A  leaves it to chance: {answer}"
+        assert replayed.lines[0] == f"A  makes a random choice: {answer}"
         assert any("departed" in line for line in replayed.lines) == departs
 
 
