@@ -364,7 +364,7 @@ def test_json_has_a_row_for_each_run(fairlock: Command) -> None:
         (["check", "--slots", "3"], "--slots 3: choose from 1, 2, 4"),
         (["check", "--memory", "strong"], "choose from sc, weak"),
         (["check", "--scenario", "chaos"], "choose from rounds, try"),
-        (["check", "anderson/2", "--threads", "3"], "more threads than the lock is made for"),
+        (["check", "anderson/2", "--threads", "3"], "more threads than the lock supports"),
         (["check", "tidex", "--scenario", "try"], "no try_acquire"),
         (["check", "ticket", "--schedule", ""], "a schedule is letters A to D"),
         (["check", "ticket", "--schedule", "xyz"], "a schedule is letters A to D"),
