@@ -163,7 +163,7 @@ def test_work_outside_in_one_table(bench: Bench, tmp_path: Path) -> None:
     for sample in loaded.samples:
         assert 0 <= sample.metrics["processors"] <= cpus
         without = loaded.plan.points[sample.point].lock == "nolock"
-        assert sample.metrics["exclusion"] == ("not asked" if without else "replayed")
+        assert sample.metrics["exclusion"] == ("not checked" if without else "replayed")
 
 
 def work(point: results.Point) -> tuple[object, object]:

@@ -88,7 +88,7 @@ def sample(point: Point, plan: Plan, seed: int) -> Metrics:
     return {
         **figures(checked(ended)),
         **observer.verdict(ended.errors),
-        "exclusion": "not asked",
+        "exclusion": "not checked",
         "other_work": share,
         "program": " ".join([PROGRAM, *(word for word in words if not word.startswith("--db="))]),
         **({"note": f"this {PROGRAM} has no {', '.join(unknown)}: left out"} if unknown else {}),
