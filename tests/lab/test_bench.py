@@ -15,7 +15,7 @@ from bench_support import ONCE, QUICK, succeed
 
 from fairlock_lab.benchmarks import harness, native, plan, results, targets
 from fairlock_lab.benchmarks.composites import COMPOSITES
-from fairlock_lab.benchmarks.families import ELSEWHERE
+from fairlock_lab.benchmarks.families import FAMILY_MODULES
 from fairlock_lab.benchmarks.native import SampleError
 from fairlock_lab.benchmarks.workloads import WORKLOADS
 
@@ -50,7 +50,7 @@ def test_a_run_of_mutexbench(bench: Bench, tmp_path: Path) -> None:
 
 def is_inside(workload: str) -> bool:
     """Whether `fairlock_bench` alone measures a workload. test_bench_programs.py has smaller forms of the others."""
-    return not any(config.family in ELSEWHERE for config in WORKLOADS[workload].configs.values())
+    return not any(config.family in FAMILY_MODULES for config in WORKLOADS[workload].configs.values())
 
 
 @pytest.mark.parametrize("workload", [*filter(is_inside, WORKLOADS)])

@@ -16,7 +16,7 @@ from pathlib import Path
 from fairlock.run import python_program
 from fairlock_lab.benchmarks import process, programs
 from fairlock_lab.benchmarks.other_work import OtherWork
-from fairlock_lab.benchmarks.process import GRACE, Ended, SampleError
+from fairlock_lab.benchmarks.process import GRACE, EndedProcess, SampleError
 from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
 
 WORKLOAD = FAMILY = "program"
@@ -55,7 +55,7 @@ def run(point: Point) -> Metrics:
     unread = not options.get("show") and not any(name in options for name in PRINTED)
     words = shlex.split(str(options["command"]))
     try:
-        ended = process.run(words, limit, env=environment, look=observer, discard=unread)
+        ended = process.run(words, limit, env=environment, observer=observer, discard=unread)
     except OSError as error:
         raise SampleError(f"it did not start: {error.strerror}") from error
     share = others.share()
@@ -80,7 +80,7 @@ def run(point: Point) -> Metrics:
     }
 
 
-def ending(ended: Ended) -> str:
+def ending(ended: EndedProcess) -> str:
     if ended.status < 0:
         known = -ended.status in {int(number) for number in signal.Signals}  # real-time signals have no names
         text = f"it was killed by {signal.Signals(-ended.status).name if known else f'signal {-ended.status}'}"
@@ -90,7 +90,7 @@ def ending(ended: Ended) -> str:
     return ": ".join([text, *last])
 
 
-def figure(ended: Ended, pattern: str, name: str) -> float:
+def figure(ended: EndedProcess, pattern: str, name: str) -> float:
     """Return the last number in the output that the pattern finds."""
     matches = re.findall(pattern, ended.output + ended.errors, re.MULTILINE)
     if not matches:

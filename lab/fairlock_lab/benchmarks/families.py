@@ -9,7 +9,7 @@ from typing import Protocol, cast
 from fairlock_lab.benchmarks.results import Metrics, Plan, Point
 
 # The module of each other family. It is imported on use, because it may need a library that is not installed.
-ELSEWHERE: dict[str, str] = {
+FAMILY_MODULES: dict[str, str] = {
     "python": "fairlock_lab.benchmarks.python_types",
     "install": "fairlock_lab.benchmarks.ordinary_programs",
     "leveldb": "fairlock_lab.benchmarks.leveldb",
@@ -27,4 +27,4 @@ class Family(Protocol):
 
 
 def family(name: str) -> Family:
-    return cast(Family, import_module(ELSEWHERE.get(name, "fairlock_lab.benchmarks.native")))
+    return cast(Family, import_module(FAMILY_MODULES.get(name, "fairlock_lab.benchmarks.native")))

@@ -45,22 +45,22 @@ def bench(
     ``file``, each sample is in it before the next one begins. ``progress`` is called with a BenchProgress before each
     sample, and once after the last one.
     """
-    asked = Request(
+    bench_request = Request(
         workload, config, locks, waiting, threads, seconds, runs, references, pin, hogs, seed, options, only
     )
     path = Path(file) if file is not None else None
-    return measure(asked.planned(path), path, progress)
+    return measure(bench_request.new_results(path), path, progress)
 
 
 def repeat(source: str | Path, *, file: str | Path | None = None, progress: Callback | None = None) -> BenchResults:
     """Measure the plan of a results file again: the same points, order and seeds."""
     path = Path(file) if file is not None else None
-    return measure(request.repeated(Path(source), path), path, progress)
+    return measure(request.results_to_repeat(Path(source), path), path, progress)
 
 
 def resume(file: str | Path, *, anyway: bool = False, progress: Callback | None = None) -> BenchResults:
     """Take the samples that a results file lacks. ``anyway``: even on another machine than the file's."""
-    return measure(request.resumed(Path(file), anyway=anyway), Path(file), progress)
+    return measure(request.results_to_resume(Path(file), anyway=anyway), Path(file), progress)
 
 
 def measure(results: BenchResults, file: Path | None = None, progress: Callback | None = None) -> BenchResults:

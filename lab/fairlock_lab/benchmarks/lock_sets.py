@@ -5,10 +5,10 @@ from __future__ import annotations
 
 TICKETS_AND_MCS = ("ticket", "twa", "mcs")
 PAPER_LOCKS = ("mcs", "clh", "twa", "tidex", "ticket", "hemlock", "reciprocating", "hapax", "hapax-vw")
-TAMED_LOCKS = ("reciprocating", "ticket", "lifo", "mcs", "tts")  # the five of the capacitor paper
+CAPACITOR_BASES = ("reciprocating", "ticket", "lifo", "mcs", "tts")  # the five of the capacitor paper
 CAPACITORS = tuple(
     form.format(name)
-    for name in TAMED_LOCKS
+    for name in CAPACITOR_BASES
     for form in ("{}", "capacitor-{}", "capacitor-{}-fractional", "semaphore-around-{}")
 )
 SEMAPHORES = ("ticket-semaphore", "twa-semaphore", "twa-semaphore-futex", "twa-semaphore-chain", "fair-semaphore")

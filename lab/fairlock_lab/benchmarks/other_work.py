@@ -11,7 +11,7 @@ import resource
 import time
 from pathlib import Path
 
-from fairlock_lab.benchmarks.figures import MOST_OTHER_WORK, Table, calm
+from fairlock_lab.benchmarks.figures import MOST_OTHER_WORK, Table, is_undisturbed
 
 DISTURBED = "!"  # marks a row that other work disturbed in every run
 
@@ -45,13 +45,13 @@ def ours() -> float:
 
 def disturbance(samples: Table) -> list[str]:
     """Return lines about the samples that other work disturbed; no lines if there are none."""
-    every = samples.results.samples
-    disturbed = sum(not calm(sample) for sample in every)
+    all_samples = samples.results.samples
+    disturbed = sum(not is_undisturbed(sample) for sample in all_samples)
     if not disturbed:
         return []
     marked = any(samples.disturbed(i) for i in range(len(samples.points)))
     share = f"{100 * MOST_OTHER_WORK:.0f} % of the processors"
     return [
-        f"Other work took more than {share} in {disturbed} of {len(every)} samples. They count only",
+        f"Other work took more than {share} in {disturbed} of {len(all_samples)} samples. They count only",
         f"if a row has no others{f' ({DISTURBED})' if marked else ''}.",
     ]

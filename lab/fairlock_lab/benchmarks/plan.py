@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fairlock.run import preload
 from fairlock.usage import UsageError, one_of
 from fairlock_lab.benchmarks import programs
-from fairlock_lab.benchmarks.families import ELSEWHERE
+from fairlock_lab.benchmarks.families import FAMILY_MODULES
 from fairlock_lab.benchmarks.results import Option, Plan, Point
 from fairlock_lab.benchmarks.roster import Roster, Subject
 from fairlock_lab.benchmarks.workload_types import OPTIONS, Config, Count, Workload
@@ -43,7 +43,7 @@ def points_of(name: str, workload: Workload, selection: Selection, roster: Roste
     points = []
     for config_name in chosen_configs(name, workload, selection):
         config = workload.configs[config_name]
-        if config.family not in (*roster.families, *ELSEWHERE):
+        if config.family not in (*roster.families, *FAMILY_MODULES):
             raise UsageError(f"workload {name}: {why_no_family(config.family, roster)}")
         available = programs.roster(roster) if config.family in programs.FAMILIES else roster
         for policy in selection.waiting:

@@ -53,7 +53,7 @@ def missing(plan: Plan) -> dict[str, str]:
     return {"preload": "this build has no locks to preload: make build"}
 
 
-def known(point: Point) -> bool:
+def is_available(point: Point) -> bool:
     """Return whether this installation has the lock of a point."""
     if point.lock == UNREPLACED:
         return point.waiting is None
@@ -150,7 +150,7 @@ def database_folder() -> Path:
     return Path(folder)
 
 
-def filled(folder: Path, fill: Callable[[Path], None]) -> Path:
+def filled_database(folder: Path, fill: Callable[[Path], None]) -> Path:
     """Return a database. If it does not exist, fill it; an interrupted filling leaves nothing behind."""
     if not folder.exists():
         part = folder.with_name(folder.name + ".part")

@@ -20,9 +20,9 @@ from pathlib import Path
 from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import python_crew
 from fairlock_lab.benchmarks.other_work import OtherWork
-from fairlock_lab.benchmarks.process import GRACE, Ended, SampleError, call
+from fairlock_lab.benchmarks.process import GRACE, EndedProcess, SampleError, call
 from fairlock_lab.benchmarks.process import run as run_to_end
-from fairlock_lab.benchmarks.programs import LockObserver, database_folder, environment, filled
+from fairlock_lab.benchmarks.programs import LockObserver, database_folder, environment, filled_database
 from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
 
 PROGRAM, PACKAGE = "db_bench", "rocksdb-tools"
@@ -77,16 +77,16 @@ def sample(point: Point, plan: Plan, seed: int) -> Metrics:
     with tempfile.TemporaryDirectory(dir=database_folder()) as folder:
         database = Path(folder) / "db"
         if point.options.get("full", True):
-            full = filled(database_folder() / f"rocksdb-{entries}", lambda part: fill(part, entries))
+            full = filled_database(database_folder() / f"rocksdb-{entries}", lambda part: fill(part, entries))
             shutil.copytree(full, database, copy_function=link_or_copy)
             given["use_existing_db"] = 1
         words, unknown = flags({**given, "db": str(database)})
         others, observer = OtherWork(), LockObserver(point)
         with python_crew.hogs(point.hogs) if point.hogs else nullcontext():
-            ended = run_to_end([PROGRAM, *words], seconds + GRACE, env=environment(point), look=observer)
+            ended = run_to_end([PROGRAM, *words], seconds + GRACE, env=environment(point), observer=observer)
         share = others.share()
     return {
-        **figures(checked(ended)),
+        **figures(output_of(ended)),
         **observer.verdict(ended.errors),
         "exclusion": "not checked",
         "other_work": share,
@@ -97,7 +97,7 @@ def sample(point: Point, plan: Plan, seed: int) -> Metrics:
 
 def fill(folder: Path, entries: Option) -> None:
     words, _ = flags({"benchmarks": "fillseq", "threads": 1, "num": entries, "db": str(folder), **PAPER})
-    checked(run_to_end([PROGRAM, *words], FILLING))
+    output_of(run_to_end([PROGRAM, *words], FILLING))
 
 
 def figures(output: str) -> Metrics:
@@ -117,7 +117,7 @@ def figures(output: str) -> Metrics:
 # --- the program ---
 
 
-def checked(ended: Ended) -> str:
+def output_of(ended: EndedProcess) -> str:
     """Return the output of the program, or raise SampleError if it failed."""
     if ended.status != 0:
         errors = "; ".join(line for line in lines(ended.errors) if "error" in line.lower())

@@ -27,7 +27,7 @@ NOISE = 0.05
 
 
 @dataclass(frozen=True)
-class Measured:
+class RowFigure:
     """A figure of a row, and its target."""
 
     title: str
@@ -56,7 +56,7 @@ class Measured:
 class Finding:
     """One measured figure of a row."""
 
-    measured: Measured
+    measured: RowFigure
     figure: Figure
     met: bool | None  # None: there is no target
 
@@ -67,7 +67,7 @@ class Row:
     config: str
     ours: str
     theirs: str | None
-    figures: tuple[Measured, ...]
+    figures: tuple[RowFigure, ...]
     threads: int = 1
     hogs: int = 0
     options: Mapping[str, Option] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class Row:
         pair = (self.find(samples, self.ours), self.find(samples, self.theirs))
         return samples.disturbed(*(point for point in pair if point is not None))
 
-    def figure(self, measured: Measured, samples: Table) -> Figure | None:
+    def figure(self, measured: RowFigure, samples: Table) -> Figure | None:
         ours, theirs = self.find(samples, self.ours), self.find(samples, self.theirs)
         figure = None
         if measured.of == "ratio" and ours is not None and theirs is not None:
@@ -122,7 +122,7 @@ class Mean:
     """The geometric mean of the medians of other rows, if all of them were measured."""
 
     name: str
-    measured: Measured
+    measured: RowFigure
     rows: Sequence[Row]
 
     def points(self, workload: str, seconds: float | None) -> list[Point]:

@@ -59,7 +59,9 @@ def decide(claim: Claim, tables: Sequence[Table], cpus: int) -> Verdict:
     if reason := undecidable(claim, tables):
         return verdict(NOT_DECIDABLE, reason)
     evidence = [
-        (comparison, piece) for comparison in claim.comparisons if (piece := look(comparison, tables)) is not None
+        (comparison, piece)
+        for comparison in claim.comparisons
+        if (piece := find_evidence(comparison, tables)) is not None
     ]
     if not evidence:
         return verdict(NOT_DECIDABLE, f"not measured: {claim.command(cpus)}")
@@ -89,7 +91,7 @@ def undecided(comparison: Comparison, evidence: Evidence) -> str:
     return f"too noisy for {expected(comparison)}" if straddles else ""
 
 
-def look(comparison: Comparison, tables: Iterable[Table]) -> Evidence | None:
+def find_evidence(comparison: Comparison, tables: Iterable[Table]) -> Evidence | None:
     """Return the figure of a comparison from the first file that has it."""
     for table in tables:
         for subject in points(comparison.subject, table):

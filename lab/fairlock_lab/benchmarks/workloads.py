@@ -64,13 +64,13 @@ def outside(team: str, critical: int, non_critical: int) -> Config:
 
 # The lock is inside a library or a program: another lock is preloaded (programs.environment). In the papers, threads
 # only spin. Here they also sleep, because a program may have more threads than there are processors.
-INSIDE: dict[str, Any] = {
+PRELOADING: dict[str, Any] = {
     "locks": PRELOADED,
     "references": ("pthread-mutex",),
     "waiting": ("spin-then-park",),
     "paper_waiting": ("spin",),
 }
-INSIDE_MEASURES = ("throughput", "fairness", "mutexes_per_episode")
+PRELOADING_MEASURES = ("throughput", "fairness", "mutexes_per_episode")
 
 WORKLOADS: dict[str, Workload] = {
     "mutex": Workload(
@@ -229,8 +229,8 @@ WORKLOADS: dict[str, Workload] = {
                 options={"registered-frames": True},
             ),
         },
-        measures=INSIDE_MEASURES,
-        **INSIDE,
+        measures=PRELOADING_MEASURES,
+        **PRELOADING,
     ),
     "atomic-exchange": Workload(
         "exchange of a std::atomic of five integers: the lock is inside libatomic",
@@ -242,8 +242,8 @@ WORKLOADS: dict[str, Workload] = {
                 options={"non-critical": 100},
             )
         },
-        measures=INSIDE_MEASURES,
-        **INSIDE,
+        measures=PRELOADING_MEASURES,
+        **PRELOADING,
     ),
     "leveldb": Workload(
         "LevelDB's readrandom: the busiest lock is inside the database",
@@ -255,8 +255,8 @@ WORKLOADS: dict[str, Workload] = {
                 options={"entries": 1_000_000},
             )
         },
-        measures=INSIDE_MEASURES,
-        **INSIDE,
+        measures=PRELOADING_MEASURES,
+        **PRELOADING,
     ),
     "rocksdb": Workload(
         "RocksDB's readwhilewriting: one more thread writes; the busiest lock guards a cache with one shard",
@@ -275,7 +275,7 @@ WORKLOADS: dict[str, Workload] = {
             ),
         },
         measures=("throughput",),
-        **INSIDE,
+        **PRELOADING,
     ),
     "collisions": Workload(
         "waiting arrays that are too small, so that waiters of one lock share a slot",

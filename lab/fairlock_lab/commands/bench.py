@@ -58,19 +58,21 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         print_list()
         return 0
-    asked = request_of(args)
+    bench_request = request_of(args)
     if args.report is not None:
         check_drawing_library()
     if args.resume is not None:
-        refuse_others(args, asked, ("workload", "source", "json"), f"--resume continues the plan in {args.resume}")
-        results, path = request.resumed(args.resume, anyway=args.anyway), args.resume
+        refuse_others(
+            args, bench_request, ("workload", "source", "json"), f"--resume continues the plan in {args.resume}"
+        )
+        results, path = request.results_to_resume(args.resume, anyway=args.anyway), args.resume
         if not results.complete:
             check_writable(path)
     elif args.source is not None:
-        refuse_others(args, asked, ("workload",), f"--from repeats the plan in {args.source} as it is")
-        results, path = request.repeated(args.source, args.json), args.json
+        refuse_others(args, bench_request, ("workload",), f"--from repeats the plan in {args.source} as it is")
+        results, path = request.results_to_repeat(args.source, args.json), args.json
     else:
-        results = asked.planned(args.json)
+        results = bench_request.new_results(args.json)
         path = args.json or default_file(args.workload, "results.json")
     page = args.report or default_file(args.workload, "report.html")
     if path is not None and path != args.resume:
@@ -98,11 +100,11 @@ def request_of(args: argparse.Namespace) -> request.Request:
     )
 
 
-def refuse_others(args: argparse.Namespace, asked: request.Request, fixed: tuple[str, ...], why: str) -> None:
+def refuse_others(args: argparse.Namespace, bench_request: request.Request, fixed: tuple[str, ...], why: str) -> None:
     """Raise UsageError if another argument says what to measure: the plan of a file has all of it already."""
-    asked.check_numbers()
+    bench_request.check_numbers()
     others = any(getattr(args, name) is not None for name in fixed)
-    if others or asked != request.Request(args.workload):
+    if others or bench_request != request.Request(args.workload):
         raise UsageError(f"{why}: leave the other options out")
 
 

@@ -59,12 +59,12 @@ def options_of(command: Sequence[str], args: argparse.Namespace) -> dict[str, Op
     for name in compare_program.PRINTED:
         pattern = getattr(args, name.replace("-", "_"))
         if pattern is not None:
-            options[name] = checked(name, pattern)
+            options[name] = checked_pattern(name, pattern)
     options |= {"timeout": args.timeout} if args.timeout is not None else {}
     return options | {name: True for name in ("python", "show") if getattr(args, name)}
 
 
-def checked(name: str, pattern: str) -> str:
+def checked_pattern(name: str, pattern: str) -> str:
     try:
         groups = re.compile(pattern).groups
     except (re.error, OverflowError, RecursionError) as error:

@@ -10,7 +10,7 @@ from html import escape
 from fairlock.table import show
 from fairlock_lab.benchmarks import verdicts
 from fairlock_lab.reports.data import Group, Source, locks_of
-from fairlock_lab.reports.markup import facts, more, pill, table
+from fairlock_lab.reports.markup import facts, pill, table, unfoldable
 from fairlock_lab.reports.words import counted
 
 PILLS = {verdicts.REPRODUCED: "good", verdicts.NOT_REPRODUCED: "bad"}
@@ -26,7 +26,7 @@ def claims_section(sources: Sequence[Source]) -> str:
         else '<p class="quiet">These results measured none of the papers\' claims.</p>'
     )
     many = f"{counted(len(others), 'claim')} that these results cannot decide"
-    rest = more(many, claims_table(others)) if others else ""
+    rest = unfoldable(many, claims_table(others)) if others else ""
     return f"<h2>What the papers report, and what was measured here</h2>{text}{rest}"
 
 

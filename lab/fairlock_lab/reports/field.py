@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fairlock_lab.benchmarks.figures import calm, value_of
+from fairlock_lab.benchmarks.figures import is_undisturbed, value_of
 from fairlock_lab.benchmarks.lock_sets import PEERS
 from fairlock_lab.benchmarks.programs import FAMILIES as PROGRAMS
 from fairlock_lab.benchmarks.results import Sample
@@ -180,7 +180,7 @@ def disturbed(places: Sequence[Place]) -> bool:
     """Whether other work disturbed most of the samples."""
     numbers = [(place.group, i) for place in places for i in place.group.at(place.threads)]
     samples = [sample for group, i in numbers for sample in group.source.table.samples(i)]
-    return sum(not calm(sample) for sample in samples) > len(samples) / 2
+    return sum(not is_undisturbed(sample) for sample in samples) > len(samples) / 2
 
 
 def slowest_of(sample: Sample) -> float | None:

@@ -82,7 +82,7 @@ def facts(pairs: Mapping[str, object]) -> str:
     return f"<dl>{lines}</dl>"
 
 
-def more(summary: str, inside: str, identity: str = "") -> str:
+def unfoldable(summary: str, inside: str, identity: str = "") -> str:
     """Return a part that the reader can unfold."""
     name = f' id="{identity}"' if identity else ""
     return f'<details class="more"{name}><summary>{escape(summary)}</summary>{inside}</details>'

@@ -10,7 +10,6 @@ from fairlock_lab.reports.parts import (
     Drawing,
     Row,
     axis,
-    bare,
     best_words,
     colour,
     numbers,
@@ -18,6 +17,7 @@ from fairlock_lab.reports.parts import (
     rows_of,
     slug,
     tooltip,
+    without_legend,
 )
 from fairlock_lab.reports.style import Spec, look
 from fairlock_lab.reports.words import counted, sentence, threads
@@ -45,7 +45,7 @@ def ranking(group: Group, name: str) -> Drawing:
     spec = {
         **plain(rows, 21 * len(rows)),
         "layer": [
-            {"mark": mark, "encoding": {"y": y, "x": x, "color": bare(colour(group)), "tooltip": tooltip()}},
+            {"mark": mark, "encoding": {"y": y, "x": x, "color": without_legend(colour(group)), "tooltip": tooltip()}},
             {
                 "mark": {"type": "rule", "style": "spread"},
                 "encoding": {"y": y, "x": {**x, "field": "low"}, "x2": {"field": "high"}},

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fairlock_lab.benchmarks.figures import MOST_OTHER_WORK, calm, value_of
+from fairlock_lab.benchmarks.figures import MOST_OTHER_WORK, is_undisturbed, value_of
 from fairlock_lab.reports.contest import Contest, contest, usual_lock
 from fairlock_lab.reports.data import Group, Source
 from fairlock_lab.reports.measures import MEASURES
@@ -78,12 +78,18 @@ def wins(groups: Sequence[Group]) -> list[Win]:
 
 def notes(sources: Sequence[Source], groups: Sequence[Group]) -> Iterator[Note]:
     """Yield what a reader must know before trusting the figures."""
-    yield from (disturbance(sources), *crowding(groups), *exclusion(groups), *gaps(sources), *undrawn(groups))
+    yield from (
+        disturbance(sources),
+        *crowding(groups),
+        *exclusion(groups),
+        *gaps(sources),
+        *metrics_without_figure(groups),
+    )
 
 
 def disturbance(sources: Sequence[Source]) -> Note:
     samples = [sample for source in sources for sample in source.results.samples]
-    disturbed = sum(not calm(sample) for sample in samples)
+    disturbed = sum(not is_undisturbed(sample) for sample in samples)
     lost = [
         source.results.plan.points[i]
         for source in sources
@@ -168,7 +174,7 @@ def gaps(sources: Sequence[Source]) -> Iterator[Note]:
         yield Note("Few runs:", text, warning=True)
 
 
-def undrawn(groups: Sequence[Group]) -> Iterator[Note]:
+def metrics_without_figure(groups: Sequence[Group]) -> Iterator[Note]:
     """Yield the metrics of groups that have no figure."""
     texts = []
     for group in groups:

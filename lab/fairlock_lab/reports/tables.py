@@ -204,14 +204,14 @@ def negative_control(samples: Table, rows: Sequence[int]) -> list[Block]:
 
 def notes(samples: Table) -> list[Block]:
     """Return what a reader of the tables must know."""
-    every = samples.results.samples
+    all_samples = samples.results.samples
     lines = []
-    if any(sample.oversubscribed for sample in every):
+    if any(sample.oversubscribed for sample in all_samples):
         lines.append(f"{OVERSUBSCRIBED} more threads than processors.")
     lines += disturbance(samples)
     unavailable = {
         str(perf["unavailable"])
-        for sample in every
+        for sample in all_samples
         if isinstance(perf := sample.metrics.get("perf"), dict) and "unavailable" in perf
     }
     wanted = any("perf" in name for p in samples.points for name in measures_of(p.workload, p.config))
