@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the papers claim that they measured, in our words. ``verdicts`` holds each claim against results."""
+"""What the papers claim to have measured, paraphrased. ``verdicts`` compares each claim with results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def against(
 def over_threads(
     workload: str, config: str, locks: Sequence[str], more: int, less: int, least: float | None, most: float | None
 ) -> tuple[Comparison, ...]:
-    """Compare the throughput of each lock with its own at fewer threads."""
+    """Compare the throughput of each lock with its own throughput at fewer threads."""
     return tuple(
         Comparison(Case(workload, config, lock, more), Case(workload, config, lock, less), least, most)
         for lock in locks
@@ -160,7 +160,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "semaphores drop at two",
         f"{SEMAPHORE_PAPER}, figure 1",
-        "Every semaphore has less throughput with two threads than with one: they gain less than they lose.",
+        "Every semaphore has less throughput with two threads than with one: a second thread costs more than it adds.",
         2,
         over_threads(
             "semaphore", "semabench", ["ticket-semaphore", "twa-semaphore", "sem_t"], 2, 1, least=None, most=1.0
@@ -289,7 +289,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "capacitors do not help MCS",
         f"{CAPACITOR_PAPER}, section 5",
-        "MCS is FIFO and spins on private words, so that a capacitor around it gains no throughput.",
+        "MCS is FIFO and spins on private words, so a capacitor around it adds no throughput.",
         2,
         against("mutex", ["capacitor"], "capacitor-mcs", ["mcs"], [2], most=1.0),
     ),

@@ -29,7 +29,7 @@ PRINTED = {"measure": "score", "measure-lower": "cost"}
 
 SLOWEST = 20  # times as long as with glibc's lock: a program that takes longer counts as hanging
 A_DAY = 86400.0
-SHORTEST = 0.2  # seconds: the share of other work in a shorter run is not known
+SHORTEST = 0.2  # seconds: the share of other work in a shorter run is unknown
 
 
 def point_of(lock: str, waiting: str | None, options: dict[str, Option], seconds: float) -> Point:
@@ -71,7 +71,7 @@ def run(point: Point) -> Metrics:
         "wall": ended.seconds,
         "user": usage.ru_utime,
         "system": usage.ru_stime,
-        # A child process has our memory until it executes the program, so that ours may hide the program's.
+        # Until the child process executes the program, it has the memory of this process, which may hide the program's.
         "max_rss": 1024 * usage.ru_maxrss if usage.ru_maxrss > own else None,
         "voluntary_switches": usage.ru_nvcsw,
         "involuntary_switches": usage.ru_nivcsw,
@@ -94,7 +94,7 @@ def figure(ended: EndedProcess, pattern: str, name: str) -> float:
     """Return the last number in the output that the pattern finds."""
     matches = re.findall(pattern, ended.output + ended.errors, re.MULTILINE)
     if not matches:
-        raise SampleError(f"--{name} {pattern} matches nothing that it printed")
+        raise SampleError(f"--{name} {pattern} matches nothing in the output")
     with contextlib.suppress(ValueError):
         if math.isfinite(value := float(matches[-1].replace(",", ""))):
             return value

@@ -32,15 +32,15 @@ class Composite:
     title: str
     pieces: tuple[Piece, ...]
     warm_up: float = 0.1
-    folder: str | None = None  # for results and page, unless the user names files
+    folder: str | None = None  # for the results and the page, unless the user names files
 
 
 # --- short ---
 
 CROWD_LOCKS = ("fair", "twa", "hapax", "mcs", "pthread-mutex", "pthread-mutex-pi", "absl", "nsync")
-UNCONTENDED_LOCKS = (*CROWD_LOCKS, "ck-ticket", "ck-mcs")  # the last two only spin, which does not work in a crowd
+UNCONTENDED_LOCKS = (*CROWD_LOCKS, "ck-ticket", "ck-mcs")  # waiters of these two only spin: too slow in a crowd
 TABLE_LOCKS = (*UNCONTENDED_LOCKS, NO_LOCK)
-FIGURE_LOCKS = ("twa", "hapax", "hapax-vw", "mcs")  # a figure of the papers compares them
+FIGURE_LOCKS = ("twa", "hapax", "hapax-vw", "mcs")  # the locks that a figure of the papers compares
 CAPACITOR_PAIRS = ("ticket", "capacitor-ticket", "tts", "capacitor-tts")
 
 SHORT = Composite(
@@ -61,7 +61,7 @@ SHORT = Composite(
 # --- targets ---
 
 CK_COUNTERPARTS = ("ck-ticket", "ck-mcs", "ck-anderson", "ck-clh")
-AS_SEM_T = ("spin-then-park",)  # waiters of sem_t sleep
+AS_SEM_T = ("spin-then-park",)  # like sem_t, whose waiters sleep
 CROWD = ("fair", *FIFO_LOCKS, *SEMAPHORES, "pthread-mutex", "pthread-mutex-pi", "sem_t")
 
 TARGETS = Composite(

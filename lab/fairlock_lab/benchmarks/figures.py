@@ -14,7 +14,7 @@ from typing import Any
 
 from fairlock_lab.benchmarks.results import BenchResults, Metrics, Point, Sample
 
-MOST_OTHER_WORK = 0.1  # of the processors' time; a sample with more counts as disturbed
+MOST_OTHER_WORK = 0.1  # share of the processors' time. A sample with more other work counts as disturbed
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 
 def value_of(metrics: Metrics, measure: str) -> float | None:
     """Return one number of a sample, by name: ``throughput``, ``perf.cycles``, ``handover.p99`` (nanoseconds)."""
-    if measure == "other_work":  # it is unknown for short runs of a program
+    if measure == "other_work":  # unknown for short runs of a program
         return float(metrics.get(measure) or 0.0)
     key, _, rest = measure.partition(".")
     value: Any = metrics.get(key)
@@ -96,7 +96,7 @@ class Table:
         return list(self._samples.get(point, {}).values())
 
     def find(self, **wanted: object) -> list[int]:
-        """Return the points that have samples and these values. A tuple means any of its values."""
+        """Return the points that have samples and these values. A tuple matches any of its values."""
 
         def fits(point: Point) -> bool:
             for key, value in wanted.items():

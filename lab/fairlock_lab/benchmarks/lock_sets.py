@@ -5,7 +5,7 @@ from __future__ import annotations
 
 TICKETS_AND_MCS = ("ticket", "twa", "mcs")
 PAPER_LOCKS = ("mcs", "clh", "twa", "tidex", "ticket", "hemlock", "reciprocating", "hapax", "hapax-vw")
-CAPACITOR_BASES = ("reciprocating", "ticket", "lifo", "mcs", "tts")  # the five of the capacitor paper
+CAPACITOR_BASES = ("reciprocating", "ticket", "lifo", "mcs", "tts")  # the inner locks of the capacitor paper
 CAPACITORS = tuple(
     form.format(name)
     for name in CAPACITOR_BASES
@@ -20,7 +20,7 @@ SMALL_ARRAYS = tuple(
     f"{name}{slots}" for name in ("twa", "hapax", "hapax-vw") for slots in ("/slots-1", "/slots-4", "/slots-64", "")
 )
 
-# What a program would otherwise use. Every run measures these references; results list those that this build lacks.
+# What a program would otherwise use. Every run measures these references. Results list those that this build lacks.
 GLIBC = ("pthread-mutex", "std-mutex", "pthread-mutex-pi")
 CK = ("ck-ticket", "ck-mcs", "ck-anderson", "ck-clh")
 LOCK_REFERENCES = (*GLIBC, *CK)

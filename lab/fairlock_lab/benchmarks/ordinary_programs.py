@@ -10,7 +10,7 @@ from fairlock_lab.benchmarks.rows import Row, RowFigure, RowWorkload, sample_in_
 
 WORKLOAD = "install"
 STANDARD, INSTALLED = "threading", "fairlock.install()"
-START = {STANDARD: (), INSTALLED: ("-m", "fairlock")}  # as a user would do it: installed before the script starts
+START = {STANDARD: (), INSTALLED: ("-m", "fairlock")}  # as a user would install fairlock
 SCRIPT = str(Path(__file__).with_name("threaded_programs.py"))
 SPEED = RowFigure("speed / threading's", "throughput", least=1.0)
 

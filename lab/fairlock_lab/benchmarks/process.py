@@ -45,8 +45,8 @@ def run(
     observer: Callable[[int], None] | None = None,  # called with the process id while the program runs
     discard: bool = False,  # do not keep its output
 ) -> EndedProcess:
-    """Run a program to its end. Kill it, and all that it started, after ``limit`` seconds or an interruption."""
-    # Files, not pipes: a process that the program leaves behind could keep a pipe open for ever.
+    """Run a program to its end. Kill it and all that it started after ``limit`` seconds, or when interrupted."""
+    # Files, not pipes: a process that the program leaves behind could keep a pipe open forever.
     with (
         tempfile.TemporaryFile() as output,
         tempfile.TemporaryFile() as errors,
@@ -80,7 +80,7 @@ def run(
         except RuntimeError as error:  # no memory for a thread
             raise SampleError(f"{error}: {' '.join(command)}") from error
         finally:
-            end(process.pid)  # even after its end: a process that it left behind would disturb the next sample
+            end(process.pid)  # even if it has ended: a process that it left behind would disturb the next sample
             if waiter.ident is not None:
                 waiter.join()
             _, status, usage = os.wait4(process.pid, 0)  # unlike getrusage(), wait4() counts this child alone

@@ -107,9 +107,9 @@ def rows_for(python: str) -> list[Row | Mean]:
         return [
             *rows,
             contended("Semaphore(1)", semaphore, their_semaphore, 8, body=WORK, speed=2.5, fairness=0.8),
-            # The only row with work outside. In the others, a thread would keep the GIL for 5 ms, and take thousands of
-            # turns alone, which says nothing about the lock. Here it loses the GIL inside the lock half of the time,
-            # so that the other threads have to wait for the lock.
+            # The only row with work outside. In the others, a thread would keep the GIL for 5 ms and take thousands of
+            # turns alone, which says nothing about the lock. Here a thread loses the GIL inside the lock half of the
+            # time, so the other threads have to wait for the lock.
             work_outside(8, 1000, 1000),
         ]
     outside = [work_outside(threads, *steps) for threads in (2, 8, 32) for steps in STEPS]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the arguments of ``bench``, ``repeat`` and ``resume`` to results without samples. Checks every argument."""
+"""Check the arguments of ``bench``, ``repeat`` and ``resume``, and turn them into results without samples."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def workload_names() -> list[str]:
 
 @dataclass(frozen=True)
 class Request:
-    """The arguments of ``fairlock_lab.bench``. None means: as the workload has it."""
+    """The arguments of ``fairlock_lab.bench``. None selects the workload's default."""
 
     workload: str | None
     config: Names | None = None
@@ -129,7 +129,7 @@ class Request:
         return [f"{name}={truth[value] if isinstance(value, bool) else value}" for name, value in self.options.items()]
 
     def command(self, file: Path | None) -> list[str]:
-        """Return the words of the command line that says the same."""
+        """Return the words of the equivalent command line."""
         line = ["bench", str(self.workload)]
         for name in ("config", "locks", "waiting", "threads", "seconds", "runs", "hogs", "seed", "only"):
             value = getattr(self, name)

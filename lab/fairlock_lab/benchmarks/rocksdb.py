@@ -29,7 +29,7 @@ PROGRAM, PACKAGE = "db_bench", "rocksdb-tools"
 FILLING = 600.0  # seconds that filling a database may take
 BENCHMARK = "readwhilewriting"
 
-# From the TWA paper, footnote 7: a small cache with one shard, whose lock is always contended.
+# The parameters of the TWA paper, footnote 7: a small cache with one shard, whose lock is always contended.
 PAPER: dict[str, Option] = {
     "compression_type": "none",
     "mmap_read": 1,
@@ -101,15 +101,15 @@ def fill(folder: Path, entries: Option) -> None:
 
 
 def figures(output: str) -> Metrics:
-    """Parse the output of the program. It counts the reads of all threads together, so fairness is unknown."""
+    """Parse the output of the program. The program counts the reads of all threads together, so fairness is unknown."""
     match = RESULT.search(output)
     if match is None:
-        raise SampleError(f"{PROGRAM} printed no line for {BENCHMARK}, but: {'; '.join(lines(output)[-1:])}")
+        raise SampleError(f"{PROGRAM} printed no line for {BENCHMARK}. Its last line: {'; '.join(lines(output)[-1:])}")
     metrics: Metrics = {"throughput": float(match["rate"])}
     if match["seconds"]:
         seconds, operations = float(match["seconds"]), int(match["operations"])
         metrics = {"elapsed": seconds, "episodes": operations, "throughput": operations / seconds}
-    if match["read"]:  # by one thread
+    if match["read"]:  # the counts of one thread
         metrics["found"] = int(match["found"]) / max(1, int(match["read"]))
     return metrics
 
@@ -126,7 +126,7 @@ def output_of(ended: EndedProcess) -> str:
 
 
 def flags(given: dict[str, Option]) -> tuple[list[str], list[str]]:
-    """Return the command line without the flags that this version does not know, and the names of these flags."""
+    """Return the command line without the flags that this version lacks, and the names of these flags."""
     known = set(re.findall(r"^ +-(\w+) \(", help_of(PROGRAM), re.MULTILINE))
     words = [f"--{name}={value}" for name, value in given.items() if name in known]
     return words, [name for name in given if name not in known]
