@@ -323,7 +323,7 @@ def test_a_run_ends_at_the_limit_of_states() -> None:
 
 def again(output: str) -> list[str]:
     """Return the arguments of the command that replays a violation."""
-    (line,) = [line for line in output.splitlines() if line.strip().startswith("again:")]
+    (line,) = [line for line in output.splitlines() if line.strip().startswith("replay:")]
     return line.split()[2:]
 
 

@@ -87,6 +87,9 @@ def command_line(
 
 
 def rehearse(point: Point) -> float:
-    """Return how long the program takes. This run also loads its files into memory, and shows that it runs at all."""
-    print(f"{compare_program.WORKLOAD}: a first run with glibc's lock, which does not count", file=sys.stderr)
+    """Return how long the program takes.
+
+    This run also loads the program's files into memory, and shows that the program runs at all.
+    """
+    print(f"{compare_program.WORKLOAD}: a rehearsal with glibc's lock, which does not count", file=sys.stderr)
     return float(compare_program.run(point)["wall"])

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which lock should I use here? A few sentences, which follow from the samples.
 
-This is the only adviser: the table of ``fairlock bench short`` and the page of ``fairlock report`` print its sentences.
-It looks at every place where several locks contended, idle or beside processes that burn CPU, and excludes a lock that
+The table of ``fairlock bench short`` and the page of ``fairlock report`` print the sentences of this module. It judges
+every place where several locks contended, idle or beside processes that burn CPU, and excludes a lock that
 
 - starves threads: where the lock is saturated, its slowest thread gets less than EVEN of the fastest one's turns; or
 - leaves processors idle: where threads also work outside the lock, its throughput is less than FAST of the reference's.
 
-Among the others, the best lock is the one whose slowest thread gets most turns: that number is low if the lock is slow,
-and low if it is unfair. The usual lock wins a tie.
+Of the remaining locks, the best is the lock whose slowest thread gets the most turns: this number is low if the lock is
+slow, and also if it is unfair. The usual lock wins a tie.
 """
 
 from __future__ import annotations

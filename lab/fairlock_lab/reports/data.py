@@ -149,7 +149,7 @@ class Group:
 
 
 def lock_of(point: Point) -> str:
-    """Return the lock whose button shows and hides a point; a lock with a small array shares the button of the lock."""
+    """Return the lock whose button shows and hides a point. A lock with a small array shares the lock's button."""
     return point.lock.partition("/")[0]
 
 

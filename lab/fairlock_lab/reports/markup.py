@@ -54,7 +54,8 @@ def table(
 ) -> str:
     """Return a table whose cells are HTML, and whose rows have these marks as classes. The first cell heads its row.
 
-    Kinds: with `stack`, rows become blocks on a phone, and with `lines`, each cell a line; `tight` is for short cells.
+    Kinds: with `stack`, rows become blocks on a phone. With `lines`, each cell of a block is a line. `tight` is for
+    short cells.
     """
     right = set(numbers)
 

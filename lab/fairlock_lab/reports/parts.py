@@ -63,7 +63,7 @@ def numbers(figure: Figure, measure: Measure) -> Row:
 
 
 def digits(value: float) -> float:
-    """Return the value with six digits, which keeps the page small: no measurement has more."""
+    """Return the value with six digits, which keeps the page small: no measurement is more precise."""
     return float(f"{value:.6g}")
 
 

@@ -29,7 +29,7 @@ def ranking(group: Group, name: str) -> Drawing:
     measure = MEASURES[name]
     rows = sorted(rows_of(group, name), key=lambda row: float(row["value"]), reverse=measure.better != "less")
     values = [row["value"] for row in rows]
-    room = 1.14  # for the numbers behind the bars
+    room = 1.14  # for the numbers to the right of the bars
     most = 1 if measure.scale == "share" else max(row["high"] for row in rows)
     scale: Spec = {"domain": [0, room * most], "nice": False}
     log = measure.scale in ("paper", "log") and min(values) > 0 and max(values) > 10 * min(values)

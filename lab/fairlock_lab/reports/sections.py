@@ -46,7 +46,7 @@ def summary_section(sources: Sequence[Source], groups: Sequence[Group]) -> str:
 
 
 def winners(wins: Sequence[Win]) -> str:
-    """Return the winners: with one thread, with most threads that have a processor each, and with most threads."""
+    """Return the winners: with one thread, with the most threads that have processors, and with the most threads."""
     rows: dict[tuple[str, str], list[Win]] = {}
     for win in wins:
         rows.setdefault((win.group.slug, win.kind), []).append(win)

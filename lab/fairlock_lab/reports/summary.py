@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the page says in words: which lock won where, and how far the measurement can be trusted."""
+"""What the page says in words: which lock won where, and how far to trust the measurement."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def disturbance(sources: Sequence[Source]) -> Note:
     ]
     share = f"more than {MOST_OTHER_WORK:.0%} of the processors' time"
     if not disturbed:
-        return Note("Calm.", f"In none of the {len(samples)} samples did other work take {share}.")
-    text = f"In {disturbed} of {len(samples)} samples other work took {share}. "
+        return Note("Undisturbed.", f"Other work took {share} in none of the {len(samples)} samples.")
+    text = f"Other work took {share} in {disturbed} of {len(samples)} samples. "
     text += "The figures leave these samples out where enough others remain."
     if lost:
         text += f" {counted(len(lost), 'point')} had only disturbed samples, such as {lost[0]}."
