@@ -110,7 +110,7 @@ nb::list conditions() {
   return all;
 }
 
-// The arguments of a check, resolved. Arguments that make no sense are a ValueError.
+// The arguments of a check, after validation. Invalid arguments raise ValueError.
 struct Request {
   const Subject* subject;
   Scenario scenario;
@@ -182,10 +182,10 @@ class Check {
     return d;
   }
 
-  // The second engine, and every interleaving to compare it with. Sequentially consistent memory only. `max_states`
-  // limits the executions.
+  // Run partial-order reduction (`reduce`), or explore every interleaving to compare with it. Both need sequentially
+  // consistent memory. `max_states` limits the executions.
   nb::dict traces(bool reduce) {
-    if (request_.config.weak) throw nb::value_error("traces: memory sc");
+    if (request_.config.weak) throw nb::value_error("traces need memory sc");
     Traces traces;
     {
       nb::gil_scoped_release released;
@@ -275,7 +275,8 @@ nb::list run_litmus() {
       d["what"] = test.what;
       d["memory"] = weak ? "weak" : "sc";
       d["expected"] = weak ? test.weak : test.sc;
-      d["found"] = result.violation.property == Property::unlocked;  // how a litmus test reports that it is
+      d["found"] =
+          result.violation.property == Property::unlocked;  // how a litmus test reports that its outcome was reached
       d["states"] = result.states;
       d["complete"] = result.complete;
       rows.append(d);
@@ -320,7 +321,7 @@ NB_MODULE(_native, m) {
         "Return every lock and variation with its properties; sizes are those on the native platform.");
   m.def("semaphores", &semaphores, "Return every semaphore with its properties.");
   m.def("conditions", &conditions, "Return the condition with its properties.");
-  m.def("subjects", &list_subjects, "Return what can be checked, and in which scenarios.");
+  m.def("subjects", &list_subjects, "Return the subjects of the checker, with their scenarios.");
   m.def("mutants", &list_mutants, "Return the planted bugs.");
   m.def("litmus", &run_litmus, "Run the litmus tests under both memory models.");
   m.def("explain", &explain_lock, nb::arg("name"), "Return a contended scenario, step by step.");

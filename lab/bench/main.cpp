@@ -40,7 +40,7 @@ void help() {
       "  --seconds S            the window in which episodes are counted (1)\n"
       "  --warm-up S            the time before the window (0.1)\n"
       "  --seed N               determines all random numbers (1)\n"
-      "  --pin                  tie each thread to a processor\n"
+      "  --pin                  pin each thread to a processor\n"
       "  --hogs N               processes that burn CPU during the sample (0)\n"
       "\n"
       "options of contend, uncontended, fork-join and multi-lock:\n"
@@ -51,7 +51,7 @@ void help() {
       "\n"
       "options of contend, fork-join and multi-lock:\n"
       "  --critical N           steps in the critical section (0)\n"
-      "  --critical-on DATA     shared: they advance one generator of all threads; private: the thread's own (shared)\n"
+      "  --critical-on DATA     shared: advance one generator of all threads; private: the thread's own (shared)\n"
       "  --non-critical N       steps after the release (0). In atomic-exchange: a random number below N (100)\n"
       "  --random               the number of steps after the release is random, and below N\n"
       "  --generator NAME       what a step advances (xoroshiro128plus). One of:");
@@ -72,7 +72,7 @@ void help() {
       "  --db FOLDER            leveldb: the database\n"
       "  --entries N            leveldb: how many entries the database has (1000000)\n"
       "  --fill                 leveldb: create the database, and measure nothing\n"
-      "  --library NAME         leveldb: another library than the system's\n"
+      "  --library NAME         leveldb: a library other than the system's\n"
       "  --version              leveldb: print only the version of the library");
 }
 
@@ -100,7 +100,7 @@ void run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     bench::run(argc, argv);
-  } catch (const std::exception& error) {  // most likely, there is no memory
-    bench::refuse(std::string("this system does not allow it: ") + error.what());
+  } catch (const std::exception& error) {  // most likely, the memory is exhausted
+    bench::refuse(std::string("the system refused a resource: ") + error.what());
   }
 }

@@ -30,7 +30,7 @@ struct Checked : CheckedMemory {
     if (World::current().gave_up()) return std::nullopt;
     return value;
   }
-  // A brief wait that ends without success does not tell whether the deadline has passed: both may be the case.
+  // A brief wait that fails does not tell whether the deadline has passed, so the checker explores both cases.
   template <Until U>
   static bool over(const U& until) {
     if (until.deadline() == never || !World::current().gave_up()) return until.interrupted();
@@ -40,8 +40,8 @@ struct Checked : CheckedMemory {
 
   static std::uint64_t now() { return 0; }
 
-  // There is no clock: a thread may lose its patience at any time, or never. It then stays in line, so the world must
-  // not take patience for a deadline.
+  // There is no clock: the patience of a thread may end at any time, or never. The thread then stays in line, so the
+  // world must not treat the end of patience as a deadline.
   struct Patience {
     static constexpr bool stays_in_line = true;
     static constexpr std::uint64_t deadline() { return 1; }
@@ -136,8 +136,8 @@ struct Checked : CheckedMemory {
 // The same platform with waiters that sleep.
 using CheckedSleeping = Sleeping<Checked>;
 
-// Waiters that check their condition twice before they sleep, and step aside in between. A native waiter yields there
-// (waiting/yield_before_park.hpp); here any other thread may run.
+// Waiters that check their condition twice before they sleep. A native waiter yields between the two checks
+// (waiting/yield_before_park.hpp). Here, any other thread may run between them.
 struct CheckedStepAside : Checked {
   static constexpr unsigned short_spin = 1;
 

@@ -17,7 +17,7 @@
 namespace fairlock::check {
 
 struct CheckedMemory {
-  // Addresses only tell words apart, so nothing is spread out.
+  // Addresses only distinguish words, so nothing is padded.
   static constexpr std::size_t sector = 8;
   static constexpr std::size_t page = 8;
   static constexpr std::uint32_t max_slots = 4;
@@ -30,7 +30,7 @@ struct CheckedMemory {
   template <class T>
   using atomic = runtime::Atomic<T, World>;
 
-  // A word of the scenario's own, which is no memory of the program.
+  // A word of the scenario, which is not part of the program's memory.
   template <class T>
   class tally {
    public:
@@ -44,7 +44,8 @@ struct CheckedMemory {
     T value_;
   };
 
-  // No scheduling point, but part of the state. Under weak memory each use must happen after the use before.
+  // An access is not a scheduling point, but the word is part of the state. Under weak memory, each use must happen
+  // after the previous use.
   template <class T>
   class plain {
    public:
@@ -81,7 +82,7 @@ struct CheckedMemory {
     return true;
   }
 
-  // One of the thread's own objects, dead outside its scope. A thread has one of each type at a time.
+  // One of the thread's own objects, which is dead outside its scope. A thread has one of each type at a time.
   template <class T>
   class scoped {
    public:

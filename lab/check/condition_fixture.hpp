@@ -46,10 +46,10 @@ struct ConditionFixture {
   Lock lock;
   alignas(32) Condition<P> condition;
   alignas(32) CheckedMemory::plain<std::uint64_t> tokens;
-  CheckedMemory::tally<std::uint64_t> waiting, gone;
-  CheckedMemory::tally<std::uint64_t> begun, ended;  // notifications
-  CheckedMemory::tally<std::uint64_t> waits;         // that have begun
-  // For each wait: how many notifications had begun when it was notified; 0: not yet.
+  CheckedMemory::tally<std::uint64_t> waiting, gone;  // threads that have begun and ended a wait in `destroy`
+  CheckedMemory::tally<std::uint64_t> begun, ended;   // counts of notifications
+  CheckedMemory::tally<std::uint64_t> waits;          // count of waits that have begun
+  // For each wait: how many notifications had begun when it was notified. 0: it has not been notified.
   CheckedMemory::tally<std::uint64_t> notified[most_waits];
 
   static ConditionFixture& at(void* memory) { return *static_cast<ConditionFixture*>(memory); }
@@ -85,13 +85,13 @@ struct ConditionFixture {
 
   void check_order(std::uint64_t number, std::uint64_t ended_before) {
     if (begun <= ended_before)
-      World::current().stop(Property::order, "a waiter took a notification that was over before it began to wait");
+      World::current().stop(Property::order, "a waiter took a notification that had ended before the wait began");
     notified[number] = begun;
     std::uint64_t before = 0;
     for (unsigned i = 0; i < waits; ++i) {
       if (notified[i] == 0) continue;
       if (notified[i] <= before)
-        World::current().stop(Property::order, "a waiter was notified before one that waited longer");
+        World::current().stop(Property::order, "a waiter was notified before another that had waited longer");
       ++before;
     }
   }

@@ -28,8 +28,8 @@ inline void supply_thread(unsigned thread) {
     Checked::local<HapaxSupply>().next = (std::uint64_t{thread + 1} << Checked::options().block_bits) + 1;
 }
 
-// Whether the threads left anything behind in the domain: a visible waiter (a collision forever), an entry of a leaver,
-// or an element on a chain.
+// Whether the threads left anything behind in the domain: a visible waiter (with which later waiters would collide
+// forever), an entry of a leaver, or an element on a chain.
 inline bool domain_in_use() {
   const auto& domain = CheckedMemory::domain();
   for (std::uint32_t i = 0; i < CheckedMemory::max_slots; ++i) {
@@ -42,7 +42,7 @@ inline bool domain_in_use() {
   return domain.reserved.load(order::relaxed) != 0;
 }
 
-// Where the lock has been destroyed, only the domain can be checked.
+// If the lock has been destroyed, only the domain can be checked.
 inline bool domain_still_in_use(const void*) { return domain_in_use(); }
 
 }  // namespace fairlock::check

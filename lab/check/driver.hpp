@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Driver: what every search does with a world and its memory model. It lists the open steps, takes one, and saves and
-// restores states.
+// Driver: the operations that every search performs on a world and its memory model. It lists the open steps, takes a
+// step, and saves and restores states.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace fairlock::check {
 
-// Whether a thread may take the operation at once, as no other thread can change its outcome or notice it. A fence is
-// private only under sequential consistency. An access is private because the judge notices an overlap when a thread
+// Whether a thread may take the operation at once, because no other thread can change its outcome or notice it. A fence
+// is private only under sequential consistency. An access is private because the judge notices an overlap when a thread
 // enters, and the memory model notices a race by happens-before.
 constexpr bool is_private(Kind kind, bool weak) {
   return kind == Kind::start || kind == Kind::access || kind == Kind::touch || kind == Kind::init ||
@@ -35,12 +35,12 @@ struct Driver {
 
   // The step to try first comes last: searches take steps from the back.
   void open_steps(std::vector<Step>& steps) {
-    // A choice by chance concerns no other thread, so a thread that makes one goes first.
+    // A random choice affects no other thread, so a thread that makes one goes first.
     for (unsigned t = 0; t < world.threads(); ++t)
       if (!world.thread(t).finished && world.thread(t).pending.kind == Kind::chance) return open_outcomes(steps, t);
     for (unsigned t = world.threads(); t-- > 0;) {
       if (world.thread(t).finished) continue;
-      // If threads are alike, it is enough that they take their first steps in order.
+      // If the threads are interchangeable, it is enough that they take their first steps in order.
       if (t > 0 && world.program().symmetric && !started(t) && !started(t - 1)) continue;
       open_outcomes(steps, t);
     }
@@ -62,8 +62,8 @@ struct Driver {
     memory.take(step.thread, step.outcome);
   }
 
-  // Whether threads can only wake for no reason, or give up because of a deadline while no thread holds what they wait
-  // for. Then a wake-up was lost, and a deadline must not hide that.
+  // Whether the only open steps are spurious wake-ups, and deadlines of threads that wait for something that no thread
+  // holds. Then a wake-up was lost, and a deadline must not hide that.
   bool stuck() {
     bool waits = false, deadlines = false;
     for (unsigned t = 0; t < world.threads(); ++t) {

@@ -18,7 +18,7 @@ class Narrator {
   explicit Narrator(const Subject& subject) : driver_(program(subject), config(subject)) {}
 
   Story tell() {
-    note("no thread is here");
+    note("no thread has arrived");
     arrive(0);
     arrive(1);
     arrive(2);
@@ -132,7 +132,7 @@ class Narrator {
   // A thread that has not arrived yet, or has left, may already have posted its next wait.
   bool watches(unsigned t) const { return (waits_[t] || t == unfinished_) && is_await(thread(t).pending.kind); }
 
-  // The story shows the fields of the lock, and all other words that took part.
+  // The story shows the fields of the lock, and all other words that the threads accessed.
   Story finish() {
     std::vector<std::uintptr_t> shown;
     for (const auto address : names().addresses()) {

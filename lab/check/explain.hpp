@@ -15,7 +15,7 @@ struct Moment {
   std::string owner;                                         // the thread inside, or empty
   std::vector<std::pair<std::string, std::string>> waiting;  // each waiter, and the word that it watches
   std::vector<std::string> values;                           // of Story::fields
-  std::vector<std::string> operations;                       // since the moment before
+  std::vector<std::string> operations;                       // since the previous moment
 };
 
 struct Story {

@@ -17,8 +17,8 @@ namespace fairlock::check {
 
 namespace {
 
-// Words on huge pages, if the system has them. Nearly every access to a large set misses the caches, and on small pages
-// it would also miss the translation of its address.
+// Words on huge pages, if the system has them. Nearly every access to a large set misses the caches. On small pages it
+// would also miss the TLB.
 class Table {
  public:
   explicit Table(std::size_t size) : size_(size), words_(allocate(size)) {}
@@ -45,7 +45,7 @@ class Table {
   std::unique_ptr<std::uint64_t, Free> words_;
 };
 
-// A flat set of hashes with open addressing. Zero marks a free slot, so the set stores 1 in its place.
+// A flat set of hashes with open addressing. Zero marks a free slot, so the set stores the hash 0 as 1.
 class Seen {
  public:
   void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
@@ -110,8 +110,8 @@ class Explorer {
 
  private:
   struct Frame {
-    std::size_t first_open;  // of its open steps in open_; they reach to the end while the frame is on top
-    std::size_t depth;       // steps of the path before it
+    std::size_t first_open;  // index in open_. The open steps of the top frame extend to the end of open_
+    std::size_t depth;       // how many steps of the path precede the frame
   };
 
   void search() {
@@ -137,7 +137,7 @@ class Explorer {
     }
   }
 
-  // Whether the state is new and the search can go on from it; its steps are then in open_.
+  // Returns whether the state is new and the search can go on from it. Its steps are then in open_.
   bool visit() {
     if (driver_.violated()) return report_violation();
     const auto first = open_.size();

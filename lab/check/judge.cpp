@@ -64,7 +64,7 @@ void Judge::violate(Property property, std::string what) {
   if (!violated()) violation_ = {property, std::move(what)};
 }
 
-// Where threads do not leave, permits come from outside.
+// In a scenario whose threads do not leave, permits come from outside, so there is always something to wait for.
 bool Judge::held() const {
   return always_held_ || std::any_of(state_.standings.begin(), state_.standings.end(), [](const Standing& standing) {
            return !standing.finished && (standing.phase == Phase::inside || standing.phase == Phase::releasing);
@@ -124,7 +124,7 @@ void Judge::release(unsigned t, unsigned lock) {
 
 void Judge::leave(unsigned t) { state_.standings[t].phase = Phase::outside; }
 
-// What only an unfinished thread can be is cleared: finished threads are alike.
+// Clears everything that describes an unfinished thread, because all finished threads are alike.
 void Judge::finish(unsigned t) {
   auto& standing = state_.standings[t];
   standing = {Phase::outside, 0, false, false, standing.started, true};
@@ -137,20 +137,20 @@ void Judge::begin_wait(unsigned t) {
   check_bypass(t);
 }
 
-// The thread leaves the line, and other threads may pass it. It may also return to the place that it had, before the
-// threads behind it.
+// The thread leaves the line, and other threads may pass it. It may also return to the place that it had, ahead of the
+// threads that were behind it.
 void Judge::give_up_wait(unsigned t) {
   auto& standing = state_.standings[t];
   if (standing.phase != Phase::acquiring) return;
   auto& line = state_.lines[standing.lock];
   leave_line(line, t);
   line.returns |= bit(t);
-  standing.placed = true;  // what it still does to the lock is no arrival
+  standing.placed = true;  // its later changes to the lock's words are not arrivals
 }
 
 void Judge::take_release_step(unsigned t) {
   auto& standing = state_.standings[t];
-  // Releasing a lock empties it, whichever thread releases; a semaphore's permit is returned by the thread that has it.
+  // Releasing a lock empties it, whichever thread releases. A semaphore's permit is returned by the thread that has it.
   state_.lines[standing.lock].inside &= permits_ == 1 ? std::uint8_t{0} : static_cast<std::uint8_t>(~bit(t));
   standing.leaving = false;
 }
@@ -166,7 +166,7 @@ void Judge::arrive(unsigned t) {
   line.thread[line.length++] = static_cast<std::uint8_t>(t);
 }
 
-// Until a thread waits or enters, it may still arrive again, and then the threads that passed it so far do not count.
+// Until a thread waits or enters, it may arrive again. Then the threads that passed it so far do not count.
 void Judge::check_bypass(unsigned t) {
   const auto& row = state_.lines[state_.standings[t].lock].bypassed[t];
   for (unsigned by = 0; by < threads_; ++by)
@@ -179,7 +179,7 @@ void Judge::check_bypass(unsigned t) {
 }
 
 std::uint64_t Judge::hash() const {
-  // The stack of a thread determines its phase and its lock.
+  // The stack of a thread determines its phase and its lock, so they are not hashed.
   std::uint64_t standings = 0;
   for (unsigned t = 0; t < threads_; ++t) {
     const auto& standing = state_.standings[t];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judge: which threads are in line, which are inside, and which property that violates.
+// Judge: tracks which threads are in line and which are inside, and finds violated properties.
 //
-// A scenario reports what its threads do; the memory model reports what their operations change. The judge knows
-// neither memory nor fibers. It remembers the first violation only.
+// A scenario reports what its threads do, and the memory model reports what their operations change. The judge knows
+// neither memory nor fibers. It keeps only the first violation.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ enum class Phase : std::uint8_t { outside, acquiring, inside, releasing };
 // Where a thread stands.
 struct Standing {
   Phase phase;
-  std::uint8_t lock;  // that the phase is about
+  std::uint8_t lock;  // the lock that the phase refers to
   bool leaving;       // still inside, until the first step of its release
   bool placed;        // its place in line is fixed, because it has begun to wait
   bool started;       // has taken a step
@@ -34,10 +34,10 @@ struct Line {
   std::uint8_t length;
   std::uint8_t inside;  // a bit for each thread
   bool destroyed;
-  std::uint8_t returns;  // a bit for each thread that left while other threads stood behind it
+  std::uint8_t returns;  // a bit for each thread that gave up a wait, and may return to its place
   std::uint8_t thread[max_threads];
-  std::uint8_t bypassed[max_threads][max_threads];  // [waiter][by]: how often `by` entered first though it arrived
-                                                    // later; with platoons, the most places by which it came later
+  std::uint8_t bypassed[max_threads][max_threads];  // [waiter][by]: how often `by` entered first although it arrived
+                                                    // later. With platoons: by how many places later, at most
   std::uint8_t arrivals;                            // so far
   std::uint8_t place[max_threads];                  // of the threads in line, counted from the first arrival
 };
@@ -70,13 +70,13 @@ class Judge {
 
   // --- reports about the operations of thread t ---
 
-  void begin_wait(unsigned t);    // it has posted a wait
-  void give_up_wait(unsigned t);  // because of its deadline
+  void begin_wait(unsigned t);    // the thread has posted a wait
+  void give_up_wait(unsigned t);  // its deadline has passed
   void take_step(unsigned t) {    // an operation takes effect
     if (state_.standings[t].leaving) take_release_step(t);
   }
   void start(unsigned t) { state_.standings[t].started = true; }
-  // A thread arrives when an RMW of its changes the lock's own words (`arrive`), if it may arrive now.
+  // A thread arrives when one of its RMWs changes the lock's own words (`arrive`), if it may arrive now.
   bool may_arrive(unsigned t) const {
     const auto& standing = state_.standings[t];
     return bounded_ && standing.phase == Phase::acquiring && !standing.placed;

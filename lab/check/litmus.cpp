@@ -237,9 +237,9 @@ constexpr Litmus table[] = {
     {"IRIW+fences", "the same, with seq_cst fences", 4, false, false,
      &make<independent_reads<seq_cst>, [](const Words& w) { return saw(w, {1, 0, 1, 0}); }>},
     {"RMW", "two increments read the same value", 2, false, false, &make<atomicity, both_old>},
-    {"flicker-caught", "a waiter sees a value that is soon gone", 2, true, true,
+    {"flicker-caught", "a waiter sees a value that is soon overwritten", 2, true, true,
      &make<flicker, [](const Words& w) { return saw(w, {0}); }>},
-    {"flicker-missed", "a waiter misses it and sees the next one", 2, true, true,
+    {"flicker-missed", "a waiter misses this value and sees the next one", 2, true, true,
      &make<flicker, [](const Words& w) { return saw(w, {1}); }>},
 };
 

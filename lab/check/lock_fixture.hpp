@@ -23,8 +23,7 @@ struct LockFixture {
   static constexpr std::size_t parcel_words = std::is_empty_v<Episode> ? 0 : (sizeof(Episode) + 7) / 8;
 
   L locks[max_locks];
-  CheckedMemory::atomic<std::uint32_t>
-      parcels;  // twice the number handed over so far, plus one while a parcel lies there
+  CheckedMemory::atomic<std::uint32_t> parcels;  // twice the number handed over so far, plus one while a parcel waits
   CheckedMemory::plain<std::uint64_t> parcel[parcel_words + 1];
   CheckedMemory::plain<std::uint64_t> gone;
   CheckedMemory::tally<std::uint64_t> settled;    // threads that have entered or given up, and will not return
@@ -54,8 +53,8 @@ struct LockFixture {
     return self.locks[0].locked() || self.locks[1].locked();
   }
 
-  // These three are not inlined: what they leave in registers and on the stack is gone when they return, and does not
-  // make equal states look different.
+  // These three are not inlined, so that what they leave in registers and on the stack does not make equal states look
+  // different.
   [[gnu::noinline]] Episode enter(unsigned lock = 0) {
     World::current().acquiring(lock);
     Episode episode = locks[lock].acquire();
@@ -119,7 +118,7 @@ struct LockFixture {
     for (unsigned e = 0; e < episodes; ++e) at(memory).timed_round();
   }
 
-  // A thread that enters when every other thread has entered or given up destroys the lock once it has released it.
+  // A thread that enters after every other thread has entered or given up destroys the lock after its release.
   static void timed_destroy(void* memory, unsigned thread, unsigned) {
     if constexpr (TimedLock<L>) {
       supply_thread(thread);

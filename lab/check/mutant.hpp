@@ -68,7 +68,7 @@ std::uint64_t mutate(const Mutation& m, Phase phase, const Names::Word* name, Mu
       phase == m.phase &&
       (m.field.empty() ? op.kind == Kind::fence : name && (m.field == name->field || m.field == name->text));
   if (!same_place || op.kind != m.kind) return flush(same_place ? remember(post(op)) : post(op));
-  // Count no further than it matters: a loop must return to the same state.
+  // Stop counting when the count no longer matters, so that a loop returns to the same state.
   if (state.matches <= m.nth || m.step != 0) ++state.matches;
   if (m.nth != 0 && state.matches != m.nth) return flush(remember(post(op)));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The planted bugs. Each entry tells the lock, where it goes wrong and how, and the bug in words.
+// The planted bugs. Each entry names the lock, says where and how it goes wrong, and describes the bug.
 
 #include "check/mutant.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 constexpr auto acquiring = Phase::acquiring;
 constexpr auto releasing = Phase::releasing;
 
-// Of the two permits of a platoon, return only one.
+// Returns only one of the two permits of a platoon.
 constexpr Mutation return_one_permit{releasing, "grant", Kind::cas, Slip::subtract, 0, 1};
 
 // clang-format off: the mutation of an entry stays on one line
@@ -33,9 +33,9 @@ constexpr Mutant table[] = {
     {"partitioned-ticket-relaxed-release", "partitioned-ticket", {releasing, "grant", Kind::store, Slip::relax},
      "the release does not publish the critical section"},
     {"anderson-flag-stays", "anderson/2", {acquiring, "flag", Kind::store, Slip::drop},
-     "does not stop a flag after its use"},
+     "does not set a flag back to stop after its use"},
     {"anderson-relaxed-draw", "anderson/2", {acquiring, "next", Kind::fetch_add, Slip::relax},
-     "a thread may take an old flag for its own"},
+     "a thread may mistake an old flag for its own"},
     {"anderson-relaxed-release", "anderson", {releasing, "flag", Kind::store, Slip::relax},
      "the release does not publish the critical section"},
     {"twa-poke-first", "twa", {releasing, "grant", Kind::store, Slip::delay},
@@ -217,7 +217,7 @@ constexpr Mutant table[] = {
      "counts the poke with a load and a store, and may overwrite the bit that a waiter has just set"},
     // Leavers.
     {"leave-no-fence", "ticket-semaphore", {acquiring, "", Kind::fence, Slip::drop},
-     "no fence between putting the entry and checking for a thread behind it"},
+     "no fence between writing the entry and checking for a thread behind it"},
     {"leave-no-second-look", "ticket-semaphore", {acquiring, "grant", Kind::fetch_add, Slip::pretend},
      "does not check whether it was admitted while it left"},
     {"leave-plain-look", "ticket", {acquiring, "grant", Kind::fetch_add, Slip::drop},
@@ -227,7 +227,7 @@ constexpr Mutant table[] = {
     {"release-several-store", "ticket-semaphore", {releasing, "grant", Kind::cas, Slip::to_store},
      "publishes several permits with a store, and may overwrite the departure of a waiter"},
     {"leave-no-tidying", "ticket-semaphore", {acquiring, "leavers", Kind::load, Slip::pretend},
-     "the last in line leaves, and does not check for leavers before it"},
+     "the last waiter in line leaves without checking for leavers ahead of it"},
     {"release-ignores-leavers", "ticket", {releasing, "leavers", Kind::load, Slip::pretend},
      "admits the ticket of a leaver, and does not pass the permit on"},
     {"release-relaxed-before-leavers", "ticket-semaphore", {releasing, "grant", Kind::cas, Slip::relax},
@@ -245,13 +245,13 @@ constexpr Mutant table[] = {
     {"hapax-leaves-in-silence", "hapax", {acquiring, "notice", Kind::exchange, Slip::drop},
      "a leaver does not wake its successor"},
     {"hapax-vw-any-change", "hapax-vw", {acquiring, "leavers", Kind::load, Slip::pretend},
-     "takes any change of its slot for the hand-over"},
+     "mistakes any change of its slot for the hand-over"},
     {"hapax-vw-leaves-in-silence", "hapax-vw", {acquiring, "visible", Kind::cas, Slip::drop, 3},
      "a leaver does not clear its successor's slot"},
     {"clh-leaves-in-silence", "clh", {acquiring, "state", Kind::store, Slip::drop},
      "a leaver does not pass its predecessor on to its successor"},
     {"clh-early-heir", "clh", {acquiring, "state", Kind::await, Slip::pretend},
-     "takes a predecessor that has left for an owner that has released the lock"},
+     "mistakes a predecessor that has left for an owner that has released the lock"},
     {"clh-careless-undo", "clh", {acquiring, "tail", Kind::cas, Slip::to_store},
      "undoes its arrival with a store, which overwrites later arrivals"},
     {"clh-forgetful-undo", "clh", {acquiring, "tail", Kind::cas, Slip::write},
@@ -263,7 +263,7 @@ constexpr Mutant table[] = {
     {"condition-late-arrival", "condition", {acquiring, "first", Kind::store, Slip::delay},
      "enters the line only after it has released the guard"},
     {"condition-overlooks-waiters", "condition", {acquiring, "first", Kind::load, Slip::pretend},
-     "takes the line for empty when it arrives"},
+     "assumes that the line is empty when it arrives"},
     {"condition-split-claim", "condition", {releasing, "claimed", Kind::exchange, Slip::split},
      "a notification may go to a waiter that gives up at the same time"},
     {"condition-lost-notification", "condition", {acquiring, "claimed", Kind::exchange, Slip::pretend},
@@ -296,9 +296,9 @@ constexpr Mutant table[] = {
     {"fair-semaphore-relaxed-release", "fair-semaphore", {releasing, "word", Kind::fetch_add, Slip::relax},
      "the release does not publish the critical section"},
     {"fair-semaphore-one-poke", "fair-semaphore", {acquiring, "gate", Kind::exchange, Slip::drop},
-     "announces only the first of several permits that come at once"},
+     "announces only the first of several permits that are released at once"},
     {"seqlock-listing", "hapax-seqlock", {acquiring, "writes", Kind::fetch_add, Slip::pretend, 0, 0, 1 << 16},
-     "the paper's form: a writer publishes even if it met another writer"},
+     "the paper's form: a writer publishes even if another write overlapped its own"},
     {"seqlock-late-publication", "hapax-seqlock", {acquiring, "last", Kind::store, Slip::delay},
      "publishes after its write has ended, over a later write"},
     {"seqlock-no-fences", "hapax-seqlock", {acquiring, "", Kind::fence, Slip::drop},

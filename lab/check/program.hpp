@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program: the code of a scenario, and what the checker must know of it. Config: the bounds of a check.
+// Program: the code of a scenario, and what the checker must know about it. Config: the bounds of a check.
 #pragma once
 
 #include <cstddef>
@@ -34,18 +34,18 @@ struct Program {
   void (*construct)(void* fixture) = nullptr;
   void (*body)(void* fixture, unsigned thread, unsigned episodes) = nullptr;
   void (*name_fields)(const void* fixture, runtime::Names&) = nullptr;
-  bool (*locked)(const void* fixture) = nullptr;  // asked when all threads have finished: they should have left it free
+  bool (*locked)(const void* fixture) = nullptr;  // called when all threads have finished: true is a violation
   std::size_t fixture_size = 0, lock_size = 0;    // bytes
   unsigned locks = 1;
   unsigned permits = 1;  // how many threads may be inside at once
   Order order = Order::barging;
   int bypass = 0;
-  bool waits_for_deadlines = false;  // threads may wait for nothing but a deadline, and then it passes
+  bool waits_for_deadlines = false;  // a thread may have nothing to wait for except a deadline, which then passes
   bool symmetric = false;            // all threads do the same, and the lock treats them alike
   bool starts_near_limits = false;   // counters start just below their limits
 };
 
-// With so few threads and episodes, a bound on bypass of the first in line is a bound on bypass of every waiter.
+// With so few threads and episodes, a bound on bypass of the first waiter in line bounds the bypass of every waiter.
 constexpr Order checked_order(Order order) { return order == Order::at_head ? Order::bounded : order; }
 
 }  // namespace fairlock::check

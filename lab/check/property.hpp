@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: what a check can find violated.
+// Property: the properties that a check can find violated.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace fairlock::check {
 
 enum class Property : std::uint8_t {
   none,
-  exclusion,  // more threads are inside than may be
+  exclusion,  // more threads are inside than allowed
   deadlock,   // no thread can go on: a wake-up was lost, or a line never moves
   order,      // FIFO, or the bound on bypass
   race,       // happens-before does not order the accesses to what the lock protects

@@ -18,7 +18,7 @@ struct RecordFixture {
     std::uint64_t left, right;
   };
   HapaxSeqlock<Checked, Record> record;
-  CheckedMemory::tally<std::uint64_t> meetings;  // writes that report that they met another
+  CheckedMemory::tally<std::uint64_t> meetings;  // writes that report an overlap with another write
 
   static void construct(void* memory) {
     new (memory) RecordFixture;
@@ -39,13 +39,13 @@ struct RecordFixture {
         const std::uint64_t value = thread * 100 + e + 1;
         if (!self.record.write({value, value})) self.meetings = self.meetings + 1;
       } else if (const auto copy = self.record.read(); copy && copy->left != copy->right) {
-        world.stop(Property::torn, "a copy of " + std::to_string(copy->left) + " and " + std::to_string(copy->right) +
-                                       " was taken for whole");
+        world.stop(Property::torn, "the mixed record " + std::to_string(copy->left) + " and " +
+                                       std::to_string(copy->right) + " was accepted");
       }
     }
   }
 
-  // If no write met another, the record is whole.
+  // If no two writes overlapped, the record must be readable.
   static bool unreadable(const void* memory) {
     const auto& self = *static_cast<const RecordFixture*>(memory);
     return self.meetings == 0 && !self.record.read();

@@ -4,7 +4,7 @@
 //   rounds          every thread acquires and releases, again and again
 //   try             the same, but the first thread only tries
 //   timed           every thread except the last may give up while it waits, and returns for its next episode
-//   oblivious       the first thread acquires, the second releases what it acquired, the others do rounds
+//   oblivious       the first thread acquires the lock, and the second thread releases it. The others do rounds
 //   several         every thread holds two locks at once and releases the first one first
 //   destroy         the last thread to leave destroys the lock as soon as it has released it. Semaphores: as in posts,
 //                   and the last thread to get its permit destroys the semaphore
@@ -23,15 +23,15 @@
 //   timed-posts     posts, with threads that may give up
 //   timed-batch     the first thread releases two permits at once, the last thread acquires one, and the threads
 //                   between may give up, or release the permit that they get
-//   timed-away      no thread gives a permit, and all give up
+//   timed-away      no thread releases a permit, and all threads give up
 //
 // Conditions only (condition_fixture.hpp):
 //
 //   notify          half of the threads put tokens, each with a notify_one after the release of the lock; the others
 //                   take them
 //   notify-all      the first thread opens a round and notifies all; the others wait for the round
-//   notify-timed    the first thread puts tokens, the last takes them; the threads between may give up: they take no
-//                   token, but pass on a notification that they get
+//   notify-timed    the first thread puts tokens, the last takes them; the threads between may give up. They take no
+//                   token, and pass on any notification that they receive
 //   notify-destroy  as notify-all; as soon as all waiters are notified, the condition is destroyed
 //
 // The seqlock only (record_fixture.hpp):

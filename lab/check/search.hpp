@@ -4,7 +4,9 @@
 //   explore             depth first, with snapshots to return to and a set of the hashes of all states seen
 //   replay              one schedule, with a description of every step
 //   all_interleavings   every schedule
-//   dpor                at least one schedule of each trace; these two must find the same traces
+//   dpor                at least one schedule of each trace
+//
+// all_interleavings and dpor must find the same traces.
 #pragma once
 
 #include <atomic>
@@ -32,7 +34,7 @@ struct Result {
   std::uint64_t states = 0;
   bool complete = false;  // the search explored everything, or found a violation
   Violation violation;
-  std::vector<Step> schedule;  // that leads to it
+  std::vector<Step> schedule;  // the steps that lead to the violation
   double seconds = 0;
 };
 
@@ -57,7 +59,7 @@ struct Traces {
   std::uint64_t executions = 0;
   bool complete = false;
   Violation violation;
-  std::vector<Step> schedule;  // that leads to it
+  std::vector<Step> schedule;  // the steps that lead to the violation
 };
 Traces all_interleavings(const Program& program, const Config& config, std::uint64_t max_executions,
                          Progress& progress);

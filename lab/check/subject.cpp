@@ -6,7 +6,7 @@
 namespace fairlock::check {
 
 std::optional<std::string_view> Subject::refuses(Scenario scenario, unsigned threads) const {
-  if (properties.max_threads != 0 && threads > properties.max_threads) return "more threads than the lock is made for";
+  if (properties.max_threads != 0 && threads > properties.max_threads) return "more threads than the lock supports";
   const bool is_record = name == "hapax-seqlock";
   if (is_record != (scenario == Scenario::record))
     return is_record ? "a seqlock has only the scenario record" : "only a seqlock has the scenario record";

@@ -31,7 +31,7 @@ struct Subject {
 
   Program program(Scenario scenario, std::uint32_t slots) const { return make(scenario, slots, domain); }
 
-  // Why the scenario makes no sense for this subject; nothing if it does.
+  // Why the scenario does not apply to this subject. Empty if it applies.
   std::optional<std::string_view> refuses(Scenario scenario, unsigned threads) const;
 };
 
@@ -71,7 +71,7 @@ Subject subject_of(bool variation) {
   return s;
 }
 
-// Adds the lock with waiters that sleep, if they can park and the form shows anything new.
+// Adds the form of a lock whose waiters sleep, if they can park and this form shows anything new.
 template <class E>
 void add_sleeping_form(std::vector<Subject>& list, bool variation) {
   if constexpr (E::properties.parkable && E::properties.order != Order::long_term) {

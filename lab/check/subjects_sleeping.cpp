@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every lock and semaphore whose waiters can sleep, with waiters that do. The names end in +park. Fractional capacitors
-// are left out: they show nothing that the capacitor and its inner lock do not show.
+// Every lock and semaphore whose waiters can sleep, in the form in which they do. The names end in +park. Fractional
+// capacitors are left out: they show nothing that the capacitor and its inner lock do not show.
 
 #include <fairlock/catalogue.hpp>
 

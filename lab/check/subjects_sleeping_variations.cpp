@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variations, with waiters that sleep. Fair locks with a small quota are left out. There a thread that sleeps until
-// it may edit the line announces its sleep by an RMW. The checker takes this RMW for an arrival, although the thread is
-// not in line yet. With a large quota this makes no difference.
+// The variations, with waiters that sleep. Fair locks with a small quota are left out. In these locks, a thread that
+// sleeps until it may edit the line announces its sleep with an RMW. The checker mistakes this RMW for an arrival,
+// although the thread is not in line yet. With a large quota, the mistake makes no difference.
 
 #include <fairlock/catalogue.hpp>
 

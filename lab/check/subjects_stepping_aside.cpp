@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock for each way to wait, with waiters that check their condition and step aside before they sleep. The names end
-// in +step+park.
+// A lock for each way to wait, with waiters that check their condition twice before they sleep (CheckedStepAside).
+// The names end in +step+park.
 
 #include <fairlock/catalogue.hpp>
 

@@ -30,7 +30,7 @@ struct Event {
   std::uint64_t version = 0;  // of the location, before the event
   unsigned index = 0;         // among the thread's events, from 1
   std::uint8_t outcome = 0;   // of chance
-  Clock clock{};              // of all events that happen before it, and of the event
+  Clock clock{};              // joins the event and all events that happen before it
 };
 
 struct Version {
@@ -55,7 +55,7 @@ class TraceSearch {
   }
 
  private:
-  // One depth of the current path: what the search knows there before the event.
+  // One depth of the current path: what the search knew before the event, and the event.
   struct Frame {
     Set enabled = 0, backtrack = 0;
     Event event;
@@ -89,7 +89,7 @@ class TraceSearch {
       Set below = 0;
       for (unsigned s = 0; reduce_ && s < driver_.world.threads(); ++s)
         if (has(sleep | taken, s) && s != t && !dependent(next_event(s), event)) below |= 1u << s;
-      // Only chance has two outcomes. It conflicts with nothing, so both are part of taking t.
+      // Only a random choice has two outcomes. It conflicts with nothing, so exploring both is part of taking t.
       for (const unsigned outcomes = driver_.memory.outcomes(t); event.outcome < outcomes && !done(); ++event.outcome) {
         path_[depth].event = stamp(event);
         driver_.take(step_of(event));
@@ -123,7 +123,7 @@ class TraceSearch {
   Set enabled() {
     Set set = 0;
     for (unsigned t = 0; t < driver_.world.threads(); ++t)
-      // Here no thread wakes for no reason: without a set of states, it could do that forever.
+      // This search has no spurious wake-ups: without a set of states, they could go on forever.
       if (!driver_.world.thread(t).finished && driver_.world.thread(t).sleep != Sleep::asleep &&
           driver_.memory.outcomes(t) != 0)
         set |= 1u << t;
@@ -158,7 +158,7 @@ class TraceSearch {
     return a.location != 0 && a.location == b.location && (a.writes || b.writes);
   }
 
-  // Gives the event its clock, and adds the event to its location and to the trace.
+  // Gives the event its clock, and records the event at its location and in the trace.
   Event stamp(Event event) {
     auto& version = versions_[event.location];
     auto& clock = clocks_[event.thread];

@@ -126,14 +126,14 @@ void WeakMemory::take(unsigned t, unsigned outcome) {
   });
 
   if (effect != Effect::none) {
-    // An init is not interleaved with other operations, so it must be what it claims to be: a store to a word that no
-    // other thread can see.
+    // An init is not interleaved with other operations. So this checks its assumption, that no other thread can see the
+    // word.
     const unsigned l = location(op);
     const auto seen = fixed_.threads[t].now[l];
     if (op.kind == Kind::init ? seen + 1u != position : seen < fixed_.unseen[l])
       return world_.judge().violate(
           Property::race,
-          world_.names().show(op) + " races with another thread's use of the word, one of the two being an init");
+          world_.names().show(op) + " races with another thread's use of the word, and one of the two is an init");
     if (op.kind == Kind::init) fixed_.unseen[l] = static_cast<std::uint8_t>(position);
   }
 
@@ -192,7 +192,7 @@ void WeakMemory::insert(unsigned t, unsigned l, unsigned position, std::uint64_t
   auto& list = fixed_.lists[l];
   if (list.length == max_list || fixed_.messages == max_messages)
     throw TooLarge("the scenario writes more often than the weak memory model has space for");
-  if (position < list.length) {  // into the middle: views of the messages behind move up
+  if (position < list.length) {  // an insertion in the middle moves up the later positions in all views
     const auto shift = [&](View& view) { view[l] += view[l] >= position; };
     for (auto& views : fixed_.threads) {
       shift(views.now);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weak memory: RC11 without load buffering, as views over messages.
 //
-// A location is a list of messages in modification order. A thread's view says, for each location, which is the oldest
+// A location is a list of messages in modification order. A thread's view holds, for each location, the oldest
 // message that the thread may still read.
 //
 //   release   attaches the writer's view to the message
@@ -39,7 +39,7 @@ class WeakMemory {
   void save(std::byte* to) const;
   void restore(const std::byte* from);
 
-  // The model keeps views for fences only if the program has one; the first fence asks for a fresh start.
+  // The model keeps views for fences only if the program has one; the first fence requests a restart.
   bool wants_restart() const { return saw_fence_ && !fences_; }
   void restart_with_fences() {
     fences_ = true;
@@ -67,7 +67,7 @@ class WeakMemory {
     View fetched;  // what an acquire fence would add
     View fenced;   // what the thread had at its last release fence
   };
-  // What snapshots copy whole; the messages follow, as many as are in use.
+  // Snapshots copy this struct as a whole, and then the messages that are in use.
   struct Fixed {
     std::array<ThreadViews, max_threads> threads;
     View fence;   // where seq_cst fences meet
@@ -90,7 +90,7 @@ class WeakMemory {
               const Message* carried);
   void fence(unsigned t, std::memory_order order);
   void access(unsigned t, const Operation& op);
-  void touch(unsigned t, const Operation& op, std::string race);  // `race`: what to report if it is one
+  void touch(unsigned t, const Operation& op, std::string race);  // `race`: the message if the access races
 
   World& world_;
   std::vector<std::uint8_t> location_of_;  // 1 + location, by arena offset / 4; it stays for the whole exploration

@@ -12,9 +12,9 @@ thread_local World* World::current_ = nullptr;
 
 namespace {
 
-// Clears the stack below the frame of the caller, whose last call this must be: then it is a tail call, and no frame
-// lies between. What a call leaves there would return as unused bytes of later frames, and make equal states look
-// different.
+// Clears the stack below the frame of the caller. This must be the caller's last call: it is then a tail call, and no
+// frame lies between the two. Otherwise, the unused bytes of later frames would contain leftovers of earlier calls, and
+// make equal states look different.
 [[gnu::noinline]] void* clean_stack(void* result = nullptr) {
   std::byte unused[512];
   std::memset(unused, 0, sizeof unused);
@@ -182,12 +182,12 @@ void World::touch(std::uintptr_t address) {
   clean_stack();
 }
 
-// A thread with a bug may follow a wild pointer. The checker reports that before it reads there.
+// A buggy algorithm may follow a wild pointer. The checker reports this before the access.
 void World::expect_alive(std::uintptr_t address) {
   if (arena().contains(address) && !dead(address)) [[likely]]
     return;
-  if (!arena().contains(address)) stop(Property::wild, thread_name(self()) + " followed a pointer to nowhere");
-  stop(Property::destroyed, thread_name(self()) + " touched what another thread has destroyed or freed");
+  if (!arena().contains(address)) stop(Property::wild, thread_name(self()) + " followed an invalid pointer");
+  stop(Property::destroyed, thread_name(self()) + " accessed an object that another thread has destroyed or freed");
 }
 
 void World::stop(Property property, std::string what) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// World: one scenario in motion. It executes the threads of a program, reports to the judge what they do, and applies
-// the planted bug, if there is one. A driver (driver.hpp) chooses the steps; a memory model (sc_memory.hpp,
+// World: one scenario while it runs. It executes the threads of a program, reports to the judge what they do, and
+// applies the planted bug, if there is one. A driver (driver.hpp) chooses the steps; a memory model (sc_memory.hpp,
 // weak_memory.hpp) gives them their effect.
 #pragma once
 
@@ -59,18 +59,18 @@ class World : public runtime::Execution {
   std::byte* domain_memory() { return arena().shared(); }
   std::byte* fixture() { return arena().shared() + domain_space; }
   int lock_at(std::uintptr_t address) const;  // -1: no lock
-  bool dead(std::uintptr_t address) const;    // of a lock that was destroyed, or an object that was
+  bool dead(std::uintptr_t address) const;    // part of a destroyed lock or object
 
   // --- for drivers and memory models ---
 
   void reset();
   void resume(unsigned t, std::uint64_t result, bool gave_up = false);
-  void note_change(unsigned t, std::uintptr_t address);  // by an RMW
-  // Parking is the same in all memory models. A sleeper may wake for no reason, or because its deadline has passed.
+  void note_change(unsigned t, std::uintptr_t address);  // an RMW of thread t changed the word
+  // Parking is the same in all memory models. A sleeper may wake spuriously, or because its deadline has passed.
   unsigned park_outcomes(unsigned t) const;
   void park(unsigned t, unsigned outcome);
   void unpark(unsigned t);
-  // Checks what only the end shows: whether the lock is free.
+  // Checks the final state: whether the lock is free.
   void check_end();
 
   std::uint64_t hash() const;  // of everything except weak memory, which has its own hash
@@ -104,7 +104,7 @@ class World : public runtime::Execution {
   void destroyed(unsigned lock) { judge_.destroy(lock); }
 
  private:
-  // Makes a world the current one for a while.
+  // Makes a world the current one during the lifetime of this object.
   class Here {
    public:
     explicit Here(World& world) : before_(current_) { current_ = &world; }

@@ -16,7 +16,7 @@ from fairlock_lab.presentation import Table, Tabular
 # Every order of admission, with its meaning.
 ORDERS = {
     "fifo": "no later arrival enters before a waiter",
-    "bounded": "times that each other thread bypasses a waiter: at most {bypass}",
+    "bounded": "bypasses of a waiter by each other thread: at most {bypass}",
     "at-head": "newcomers that enter before the first waiter in line: at most {bypass} in all",
     "while-saturated": "newcomers that enter before the first waiter in line: at most {bypass} in all, while the lock "
     "is saturated",
@@ -58,7 +58,7 @@ COLUMNS = {
         "name": "condition",
         "order": "order",
         "spinning": "spins",
-        "over": "over",
+        "over": "works with",
         "destroyable_when_notified": "destroyable when notified",
         "condition_bytes": "B",
     },
@@ -66,8 +66,8 @@ COLUMNS = {
 
 LEGEND = """\
 order: platoon bounds how many later arrivals bypass a waiter in all; long-term is fair by chance, without a bound.
-spins: where waiters look. L(ocal) or U(nknown) home; P(rivate), S(emi-private) or G(lobal) word.
-Sizes are sizeof on this machine."""
+spins: the word that waiters watch. Its home is L(ocal) or U(nknown), and it is P(rivate), S(emi-private) or G(lobal).
+Sizes (B) are in bytes, on this machine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +142,7 @@ class SemaphoreEntry(AlgorithmEntry):
 
 @dataclass(frozen=True, kw_only=True)
 class ConditionEntry(Entry):
-    over: str  # which locks it works with
+    over: str  # the locks that the condition works with
     destroyable_when_notified: bool
     condition_bytes: int
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How results show themselves: as a plain-text table in a terminal, and as an HTML table in a notebook."""
+"""How results are displayed: as a plain-text table in a terminal, and as an HTML table in a notebook."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Table:
 
 
 class Tabular:
-    """A result that shows itself as a table."""
+    """A result that is displayed as a table."""
 
     def table(self) -> Table:
         raise NotImplementedError

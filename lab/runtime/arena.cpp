@@ -17,7 +17,7 @@ Arena::Arena(const ArenaSizes& sizes)
       memory_(new (std::align_val_t{4096}) std::byte[sizes.shared + sizes.threads * sizes.part]),
       created_(sizes.threads),
       dead_(sizes.threads * sizes.part / 512) {
-  // A part is a whole number of words of `dead_`.
+  // The bits of a part fill whole words of `dead_`.
   if (sizes.part % 512 != 0 || sizes.own % 8 != 0 || sizes.own > sizes.part || sizes.in_use > sizes.shared)
     throw std::invalid_argument("Arena: these sizes do not fit together");
   clear();
@@ -92,8 +92,8 @@ const std::byte* Arena::restore(const std::byte* from) {
   for (unsigned t = 0; t < sizes_.threads; ++t) {
     const auto later = created_[t];
     std::memcpy(&created_[t], created + t * 8, 8);
-    copy(part(t), sizes_.own + created_[t]);  // always: other threads may have written to these objects
-    // Clear the objects that were created since, so that the thread creates them again with the same contents.
+    copy(part(t), sizes_.own + created_[t]);  // even if the thread has not run: others may have written here
+    // Clear the objects that were created after the snapshot, so that the thread creates them with the same contents.
     if (later > created_[t]) std::memset(part(t) + sizes_.own + created_[t], 0, later - created_[t]);
   }
   return from;

@@ -3,8 +3,8 @@
 //
 //   shared memory            the domain, the locks, and what else the caller places there
 //   a part for each thread   first the thread's own objects (one of each type), then the objects that it created
-//   dead words               a bit for each word of the parts: its object went out of scope or was destroyed, or its
-//                            thread has ended
+//   dead words               a bit for each word of the parts. The bit is set once the object there goes out of scope
+//                            or is destroyed, or its thread ends
 //
 // Objects take whole words of eight bytes.
 #pragma once
@@ -25,7 +25,7 @@ namespace fairlock::runtime {
 struct ArenaSizes {
   unsigned threads = 1;
   std::size_t shared = 4096;    // bytes
-  std::size_t in_use = shared;  // bytes from the start of the shared memory: snapshots copy no more of it
+  std::size_t in_use = shared;  // bytes that snapshots copy, from the start of the shared memory
   std::size_t own = 128;        // bytes for the own objects of each thread
   std::size_t part = 1024;      // bytes for each thread: its own objects and those that it creates
 };
@@ -57,9 +57,9 @@ class Arena {
     std::memcpy(reinterpret_cast<void*>(address), &value, width);
   }
 
-  // --- objects of threads: null where the thread's part has no room ---
+  // --- objects of threads: null if the thread's part has no room ---
 
-  // Where every thread keeps its own object of a type; nothing if the type is new.
+  // The offset of a type's own object, which is the same in every thread's part. Empty if the type is new.
   std::optional<std::size_t> offset_of_own(unsigned type) const;
   // Makes room for an object of a new type, in the parts of all threads.
   std::optional<std::size_t> reserve_own(unsigned type, std::size_t size);
@@ -80,8 +80,8 @@ class Arena {
 
   // --- states ---
 
-  // A hash of all that was written with `write`, and of the dead words. The objects that threads write directly are
-  // hashed with the thread (execution.hpp).
+  // A hash of everything that was written with `write`, and of the dead words. The objects that threads write directly
+  // are hashed with the thread (execution.hpp).
   std::uint64_t hash() const {
     std::uint64_t hash = written_hash_;
     for (std::size_t i = 0; i < dead_.size(); ++i)
@@ -104,7 +104,7 @@ class Arena {
   std::unique_ptr<std::byte[], Free> memory_;
   std::vector<std::pair<unsigned, std::size_t>> own_offsets_;  // of each type, in every part
   std::size_t own_bytes_ = 0;
-  // What snapshots copy, besides the memory.
+  // Snapshots copy these members as well as the memory.
   std::uint64_t written_hash_ = 0;
   std::vector<std::uint64_t> created_;  // bytes that each thread created
   std::vector<std::uint64_t> dead_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic: the `atomic` of a platform whose operations are posted. `Host::current().perform(operation)` returns the
-// result.
+// Atomic: the `atomic` of a platform that posts each operation. `Host::current().perform(operation)` performs the
+// operation and returns its result.
 #pragma once
 
 #include <atomic>

@@ -10,7 +10,7 @@ namespace fairlock::runtime {
 
 namespace {
 
-constexpr std::size_t clean_below = 768;  // bytes: no step of a thread uses more stack
+constexpr std::size_t clean_below = 768;  // bytes. No step of a thread uses more stack than this
 
 }  // namespace
 
@@ -47,8 +47,8 @@ void Execution::resume(unsigned t, std::uint64_t result, bool gave_up) {
   thread.result = result;
   thread.gave_up = gave_up;
   self_ = t;
-  // What earlier calls left below the stack pointer would return as unused bytes of new frames, and make equal states
-  // look different.
+  // Clear what earlier calls left below the stack pointer. Otherwise, the unused bytes of new frames would contain it,
+  // and make equal states look different.
   std::memset(static_cast<std::byte*>(thread.sp) - clean_below, 0, clean_below);
   fairlock_switch(&driver_sp_, thread.sp, result);
   self_ = no_thread;

@@ -2,11 +2,11 @@
 // Execution: threads on fibers, one at a time, over an arena that they share.
 //
 // A thread posts an operation and switches out. The driver decides what the operation does, and resumes the thread with
-// the result. Between two operations a thread runs alone and touches nothing shared. An execution does not know what an
-// operation means, how memory behaves, or what is right: its driver does.
+// the result. Between two operations a thread runs alone and touches nothing shared. Only the driver knows what an
+// operation means, how memory behaves, and which behaviour is correct.
 //
-// Everything that a thread may change is in the arena, on the stacks, or in `Thread`, so a snapshot of these three
-// rewinds the execution. Fibers that are abandoned never run destructors.
+// Everything that a thread may change is in the arena, on the stacks, or in `Thread`, so restoring a snapshot
+// of these three rewinds the execution. An abandoned fiber never runs destructors.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ namespace fairlock::runtime {
 
 inline constexpr unsigned no_thread = ~0u;
 
-// A thread whose pending operation is a park: it has not read the word yet, it sleeps, or it was unparked.
+// The state of a thread whose pending operation is a park: it has not read the word yet, it sleeps, or it was unparked.
 enum class Sleep : std::uint8_t { awake, asleep, woken };
 
 struct ExitCall {
@@ -36,13 +36,13 @@ struct Thread {
   void* sp = nullptr;  // the stack pointer while the thread is switched out
   Operation pending;
   std::uint64_t result = 0;
-  bool gave_up = false;  // the pending wait, without success
+  bool gave_up = false;  // whether the pending wait ended without success
   bool finished = false;
   Sleep sleep = Sleep::awake;
   std::uint8_t exit_calls = 0;  // how many of `at_exit` are in use
   std::array<ExitCall, 2> at_exit{};
   std::uint64_t version = 0;     // changes whenever the thread runs: a stack of the same version need not be restored
-  std::uint64_t local_hash = 0;  // of its stack and its own objects: with the arena they determine what it will do
+  std::uint64_t local_hash = 0;  // of its stack and own objects, which, with the arena, determine what it does
 };
 
 class Execution {
@@ -62,12 +62,12 @@ class Execution {
 
   // Clears the arena, and gives every thread a fiber that will call body(context, thread).
   void start(void (*body)(void* context, unsigned thread), void* context);
-  // Runs thread t from its pending operation, which had this result, to its next operation or to its end.
+  // Gives thread t the result of its pending operation, and runs the thread to its next operation or to its end.
   void resume(unsigned t, std::uint64_t result, bool gave_up = false);
   bool all_finished() const;
 
-  // The two steps of a futex. A thread that parks reads the word, and falls asleep if the word has the expected value;
-  // returns whether it did.
+  // The two steps of a futex. A thread that parks reads the word, and falls asleep if the word has the expected value.
+  // The first function returns whether the thread fell asleep.
   bool fall_asleep(unsigned t);
   void wake_sleepers(std::uintptr_t address);
 
@@ -79,8 +79,8 @@ class Execution {
   // --- for the running thread ---
 
   unsigned self() const { return self_; }  // no_thread between runs
-  // Returns the result. The switch is a tail call, which leaves no frame on the stack. A frame would make equal states
-  // look different by its unused bytes, and all states longer.
+  // Returns the result. The switch is a tail call, which leaves no frame on the stack. A frame would make all states
+  // longer, and its unused bytes would make equal states look different.
   std::uint64_t post(const Operation& op) {
     auto& thread = threads_[self_];
     thread.pending = op;
@@ -88,10 +88,10 @@ class Execution {
   }
   // Switches to the driver, which must not resume this thread.
   void abandon() { fairlock_switch(&threads_[self_].sp, driver_sp_, 0); }
-  // When the thread ends, the last of these calls comes first. False if there is no room.
+  // Registers a call for the end of the thread. The last call to be registered runs first. False if there is no room.
   bool call_at_exit(void (*function)(void*), void* argument);
 
-  // The thread's own object of a type, and a new object; null if the thread's part of the arena has no room.
+  // Return the thread's own object of a type, or a new object. Null if the thread's part of the arena has no room.
   void* own(unsigned type, std::size_t size, Naming naming);
   void* create(std::size_t size, Naming naming);
 

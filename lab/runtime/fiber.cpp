@@ -84,5 +84,5 @@ void* Fiber::prepare(void (*entry)(void*), void* argument) {
 }  // namespace fairlock::runtime
 
 #else
-#error "the lab of fairlock switches stacks in assembly: it supports x86-64 and aarch64"
+#error "the fairlock lab switches stacks in assembly, and supports only x86-64 and aarch64"
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fiber: a stack, and a switch to another stack. A switch saves all registers on the stack that it leaves, so a copy of
-// the live part of a stack is a copy of the fiber: to write the copy back rewinds the fiber.
+// the live part of a stack is a copy of the fiber. Writing the copy back rewinds the fiber.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace fairlock::runtime {
 
-// Saves the stack pointer of the caller in `save_sp`, and continues where `load_sp` was saved.
-// There, the switch returns `value`.
+// Saves the stack pointer of the caller in `save_sp`, and continues where `load_sp` was saved: the switch that saved it
+// returns `value`.
 extern "C" std::uint64_t fairlock_switch(void** save_sp, void* load_sp, std::uint64_t value);
 
 class Fiber {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hashes of states: two states with the same hash are taken for equal.
+// Hashes of states: two states with the same hash count as equal.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ constexpr std::uint64_t scramble(std::uint64_t a, std::uint64_t b = 0) {
 
 __extension__ using Wide = unsigned __int128;
 
-// Both halves of the product: one multiplication mixes sixteen bytes.
+// Combines both halves of the product, so one multiplication mixes sixteen bytes.
 inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
   const auto product = static_cast<Wide>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);

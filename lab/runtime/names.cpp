@@ -87,7 +87,7 @@ std::string Names::show(const Operation& op) const {
   switch (op.kind) {
     case Kind::start: return "starts";
     case Kind::access: return "is inside";
-    case Kind::chance: return "leaves it to chance";
+    case Kind::chance: return "makes a random choice";
     case Kind::fence: return std::string("fence ") + name_of(op.order);
     default: break;
   }

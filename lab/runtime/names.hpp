@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names: what the words and the objects of an arena are called, in traces, in explanations and by mutants.
+// Names: the names of the words and objects of an arena, which traces, explanations and mutants use.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ class Names {
     unsigned width = 8;           // bytes
   };
 
-  // A hapax is shown as the number of its block and its number there, if a block has 2^`block_bits` of them.
+  // A hapax is shown as the number of its block, and its number in the block, which has 2^`block_bits` hapaxes.
   Names(const Arena& arena, unsigned block_bits) : arena_(arena), block_bits_(block_bits) {}
 
-  // The first name of a word stays.
+  // A word keeps its first name.
   void add_word(const std::string& text, const char* field, const void* address, unsigned width);
   // An object that words may point to. Algorithms keep marks in the lowest bit of such pointers.
   void add_object(const void* address, std::string text);
-  // The same, where a pointer to any byte of the object means the object.
+  // The same, but a pointer to any byte of the object counts as a pointer to the object.
   void add_whole_object(const void* address, std::size_t size, std::string text);
 
   const Word* word_at(std::uintptr_t address) const;  // null if it has no name
@@ -44,7 +44,7 @@ class Names {
  private:
   struct Object {
     std::uintptr_t address;
-    std::size_t size;  // 0: only its first byte, and the next for a mark
+    std::size_t size;  // 0: pointers lead only to its first byte, or to the second if they carry a mark
     std::string text;
   };
 
@@ -55,7 +55,7 @@ class Names {
   std::vector<Object> objects_;
 };
 
-// Names the words of an object after its own `fields`, which call a visitor for each of them.
+// Names the words of an object. The object's `fields` calls this visitor for each of them.
 class FieldNamer {
  public:
   FieldNamer(Names& names, std::string owner) : names_(names), owner_(std::move(owner)) {}
@@ -68,7 +68,7 @@ class FieldNamer {
   void operator()(const char* field, unsigned index, const A& atomic) const {
     names_.add_word(with_owner(field) + "[" + std::to_string(index) + "]", field, &atomic, sizeof atomic);
   }
-  // An object within the object. If `name` is empty, its fields are named as its owner's.
+  // An object within the object. If `name` is empty, its fields are named like those of its owner.
   template <class T>
   void part(const std::string& name, const T& object) const {
     object.fields(FieldNamer(names_, name.empty() ? owner_ : with_owner(name)));
@@ -90,7 +90,7 @@ void name_fields(Names& names, const T& object, const std::string& owner) {
   object.fields(FieldNamer(names, owner));
 }
 
-// Names the fields of an object whose type the caller has forgotten; null for a type without `fields`.
+// A function that names the fields of an object whose type is erased. Null for a type without `fields`.
 using Naming = void (*)(Names&, const void* object, const std::string& owner);
 
 template <class T>

@@ -30,7 +30,7 @@ enum class Kind : std::uint8_t {
   start,           // the first operation of a thread; it has no effect
 };
 
-// When a parked thread may give up.
+// Whether, and because of what, a parked thread may give up.
 enum ParkLimit : std::uint8_t { park_forever, park_until_deadline, park_with_patience };
 
 struct Operation {
@@ -57,7 +57,7 @@ constexpr bool may_give_up(Kind kind) { return kind == Kind::await_briefly || ki
 
 constexpr bool has_address(Kind kind) { return kind != Kind::fence && kind != Kind::chance; }
 
-// What an RMW, or a cas that succeeds, writes over `old`.
+// The value that an RMW, or a cas that succeeds, writes over `old`.
 constexpr std::uint64_t updated(const Operation& op, std::uint64_t old) {
   switch (op.kind) {
     case Kind::fetch_add: return op.width == 4 ? static_cast<std::uint32_t>(old + op.operand) : old + op.operand;

@@ -15,7 +15,7 @@ from bench_support import ONCE, QUICK, succeed
 
 from fairlock_lab.benchmarks import harness, native, plan, results, targets
 from fairlock_lab.benchmarks.composites import COMPOSITES
-from fairlock_lab.benchmarks.families import ELSEWHERE
+from fairlock_lab.benchmarks.families import FAMILY_MODULES
 from fairlock_lab.benchmarks.native import SampleError
 from fairlock_lab.benchmarks.workloads import WORKLOADS
 
@@ -50,7 +50,7 @@ def test_a_run_of_mutexbench(bench: Bench, tmp_path: Path) -> None:
 
 def is_inside(workload: str) -> bool:
     """Return whether `fairlock_bench` alone measures a workload. test_bench_programs.py tests the others."""
-    return not any(config.family in ELSEWHERE for config in WORKLOADS[workload].configs.values())
+    return not any(config.family in FAMILY_MODULES for config in WORKLOADS[workload].configs.values())
 
 
 @pytest.mark.parametrize("workload", [*filter(is_inside, WORKLOADS)])
@@ -163,7 +163,7 @@ def test_work_outside_in_one_table(bench: Bench, tmp_path: Path) -> None:
     for sample in loaded.samples:
         assert 0 <= sample.metrics["processors"] <= cpus
         without = loaded.plan.points[sample.point].lock == "nolock"
-        assert sample.metrics["exclusion"] == ("not asked" if without else "replayed")
+        assert sample.metrics["exclusion"] == ("not checked" if without else "replayed")
 
 
 def work(point: results.Point) -> tuple[object, object]:

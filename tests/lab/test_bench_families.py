@@ -67,7 +67,7 @@ def test_atomic_exchange_notices_a_mutex_that_does_not_exclude(tmp_path: Path) -
         env={**os.environ, "LD_PRELOAD": str(library)},
     )
     assert done.returncode == 1
-    assert "got into each other" in done.stderr
+    assert "two exchanges overlapped" in done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_leveldb_does_not_fill_an_existing_database(database: Path) -> None:
 
 @needs_leveldb
 def test_leveldb_reports_what_is_wrong_with_a_database(database: Path, tmp_path: Path) -> None:
-    assert "--fill makes a database" in error_line("leveldb", "--db", tmp_path / "none")
+    assert "--fill creates a database" in error_line("leveldb", "--db", tmp_path / "none")
     assert "has fewer than 2001 entries" in error_line("leveldb", "--db", database, "--entries", "2001")
     assert "--db FOLDER" in error_line("leveldb")
 

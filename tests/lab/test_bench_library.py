@@ -44,7 +44,7 @@ def test_names_are_lists_or_text() -> None:
     listed = library.request.Request("mutex", locks=["twa", "mcs"], threads=[1, 2], options={"timed": True})
     written = library.request.Request("mutex", locks="twa,mcs", threads="1,2", options=["timed=yes"])
     assert listed.command(None) == written.command(None)
-    first, second = listed.planned().plan, written.planned().plan
+    first, second = listed.new_results().plan, written.new_results().plan
     assert (first.points, first.runs) == (second.points, second.runs)
 
 

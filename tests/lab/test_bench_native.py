@@ -115,7 +115,7 @@ def test_work_without_a_lock_is_never_checked_for_exclusion() -> None:
     """Its threads work on private data, so there is nothing to check."""
     for check in BUSY:
         metrics = contend("nolock", *BUSY[check], threads=4, seconds=0.2)
-        assert metrics["exclusion"] == "not asked"
+        assert metrics["exclusion"] == "not checked"
         assert sum(metrics["counts"]) == metrics["episodes"] > 0
 
 
@@ -138,7 +138,7 @@ def test_waits_can_be_timed_after_the_window() -> None:
 
 
 def test_several_permits_are_not_checked_for_exclusion() -> None:
-    assert contend("twa-semaphore", "--permits", 2, "--critical", 1)["exclusion"] == "not asked"
+    assert contend("twa-semaphore", "--permits", 2, "--critical", 1)["exclusion"] == "not checked"
     assert contend("sem_t", "--permits", 1, "--critical", 1)["exclusion"] == "replayed"
 
 

@@ -113,7 +113,7 @@ def test_sizes_are_those_of_the_paper() -> None:
 def test_every_lock_and_semaphore_can_be_explained(name: str) -> None:
     explanation = explain(name)
     actions = [moment.action for moment in explanation.moments]
-    assert actions[:3] == ["no thread is here", "A arrives and enters", "B arrives and waits"]
+    assert actions[:3] == ["no thread has arrived", "A arrives and enters", "B arrives and waits"]
     assert len(explanation.fields) > 0
     assert all(len(moment.values) == len(explanation.fields) for moment in explanation.moments)
     owners = {moment.owner for moment in explanation.moments} - {""}

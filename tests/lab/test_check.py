@@ -263,7 +263,7 @@ def test_chance_is_explored_both_ways_and_replays(memory: Memory) -> None:
     for schedule, answer, departs in (("AAAAAAA", "no", True), ("A1AAA", "yes", False)):
         replayed = replay("capacitor-tts-fractional/platoon-2", schedule=schedule, **bounds)
         assert replayed.property is None
-        assert replayed.lines[0] == f"A  leaves it to chance: {answer}"
+        assert replayed.lines[0] == f"A  makes a random choice: {answer}"
         assert any("departed" in line for line in replayed.lines) == departs
 
 
@@ -324,7 +324,7 @@ def test_a_run_ends_at_the_limit_of_states() -> None:
 
 def replay_arguments(output: str) -> list[str]:
     """Return the arguments of the command that replays a violation."""
-    (line,) = [line for line in output.splitlines() if line.strip().startswith("again:")]
+    (line,) = [line for line in output.splitlines() if line.strip().startswith("replay:")]
     return line.split()[2:]
 
 
@@ -365,7 +365,7 @@ def test_json_has_a_row_for_each_run(fairlock: Command) -> None:
         (["check", "--slots", "3"], "--slots 3: choose from 1, 2, 4"),
         (["check", "--memory", "strong"], "choose from sc, weak"),
         (["check", "--scenario", "chaos"], "choose from rounds, try"),
-        (["check", "anderson/2", "--threads", "3"], "more threads than the lock is made for"),
+        (["check", "anderson/2", "--threads", "3"], "more threads than the lock supports"),
         (["check", "tidex", "--scenario", "try"], "no try_acquire"),
         (["check", "ticket", "--schedule", ""], "a schedule is letters A to D"),
         (["check", "ticket", "--schedule", "xyz"], "a schedule is letters A to D"),

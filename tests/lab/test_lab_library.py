@@ -116,7 +116,7 @@ def test_text_describes_violations_and_incomplete_runs() -> None:
     violated = fairlock_lab.check(mutant="tas-split")
     assert not violated.holds
     assert "tas-split rounds 2x2, 1 slot, sc: mutual exclusion: " in str(violated)
-    assert "\n  again: fairlock check --mutant tas-split --scenario rounds" in str(violated)
+    assert "\n  replay: fairlock check --mutant tas-split --scenario rounds" in str(violated)
     incomplete = fairlock_lab.check("hapax-vw", threads=3, episodes=2, slots=4, max_states=5000)
     assert not incomplete.holds
     assert "not complete: it reached the limit of " in str(incomplete)
@@ -214,7 +214,7 @@ def test_checks_can_run_on_several_threads() -> None:
         (lambda: fairlock_lab.check_mutants("nothing"), "unknown mutant 'nothing'; choose from: tas-split"),
         (lambda: fairlock_lab.replay("tas", schedule=""), "a schedule is letters A to D"),
         (lambda: fairlock_lab.replay("tas", schedule="xyz"), "a schedule is letters A to D"),
-        (lambda: fairlock_lab.replay(schedule="A"), "a schedule is replayed with one lock or with one mutant"),
+        (lambda: fairlock_lab.replay(schedule="A"), "to replay a schedule, name one lock or one mutant"),
         (lambda: fairlock_lab.explain("tickets"), "did you mean ticket?"),
         (lambda: fairlock_lab.catalogue("hapaks"), "did you mean hapax?"),
     ],

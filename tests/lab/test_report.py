@@ -133,7 +133,7 @@ def test_a_report_names_disturbed_samples_and_leaves_them_out() -> None:
 
     points, shape = contended(twa=2e6, mcs=1e6)
     results = report_data.results(points, shape=shape, noise=0.01, change=add_other_work)
-    assert "Disturbed. In 8 of 20 samples" in words(results)
+    assert "Disturbed. Other work took more than 10% of the processors' time in 8 of 20 samples." in words(results)
     (group,) = groups_of([source(results)])
     assert len(group.in_runs(0, "throughput")) == 3  # the calm ones
     always = report_data.results(points, change=lambda _, metrics, __: metrics.update(other_work=0.5))

@@ -3,7 +3,7 @@
 // 6.1.) The lock is inside libatomic.
 //
 //   --non-critical N   after each exchange, advance the thread's generator by a random number of steps below N
-#ifdef FAIRLOCK_BENCH_ATOMIC  // libatomic is there
+#ifdef FAIRLOCK_BENCH_ATOMIC  // libatomic is available
 
 #include <algorithm>
 
@@ -25,7 +25,7 @@ struct alignas(sector) Exchanger {
 };
 
 // At the beginning, the shared structure is number 0, and thread i has number i + 1. Exchanges only move them, so at
-// the end each must be there once, and intact.
+// the end each must exist exactly once, and be intact.
 bool all_intact(std::vector<FiveIntegers> all) {
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.values[0] < b.values[0]; });
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -51,7 +51,7 @@ void run(Arguments& arguments, Json& json) {
 
   std::vector<FiveIntegers> all{shared.value.load()};
   for (const auto& exchanger : exchangers) all.push_back(exchanger.own);
-  if (!all_intact(std::move(all))) fail("two exchanges got into each other: a structure is torn or lost");
+  if (!all_intact(std::move(all))) fail("two exchanges overlapped: a structure is torn or lost");
   crew.write_episodes(json, sample);
   json.text("exclusion", "witnessed");
   crew.write_costs(json, sample);

@@ -8,7 +8,7 @@ namespace {
 
 void run(Arguments& arguments, Json& json) {
   TrialOptions options(arguments, CommonOptions(arguments));
-  options.sections.ask(arguments);
+  options.sections.parse(arguments);
   arguments.finish();
 
   Crew crew(options.common);

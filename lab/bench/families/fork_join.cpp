@@ -11,7 +11,7 @@ namespace {
 
 void run(Arguments& arguments, Json& json) {
   TrialOptions options(arguments, CommonOptions(arguments));
-  options.sections.ask(arguments);
+  options.sections.parse(arguments);
   const auto episodes = arguments.number("--episodes", std::uint64_t{100}, 1, 1'000'000'000);
   arguments.finish();
 
@@ -19,8 +19,8 @@ void run(Arguments& arguments, Json& json) {
   LockTrial trial(options, crew);
   const auto contenders = trial.join_all();
   for (Contender* const contender : contenders) contender->quota = episodes;
-  // The last thread to arrive decides for all whether this was the last phase. If each thread looked at over() for
-  // itself, one could end while another waits for it.
+  // The last thread to arrive decides for all whether this was the last phase. If each thread checked over()
+  // itself, one thread could end while another waits for it at the barrier.
   bool last = false;
   const auto decide = [&]() noexcept { last = crew.over().load(); };
   std::barrier meeting(options.common.threads, decide);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Family `invalidation-diameter`: one thread adds to a word, and the others read it all the time. They slow the writer
-// down as much as the waiters of a ticket lock slow down the owner's release. (TWA paper, Figure 1.)
+// Family `invalidation-diameter`: one thread adds to a word, and the others read it all the time. The readers slow the
+// writer down just as the waiters of a ticket lock slow down the owner's release. (TWA paper, Figure 1.)
 #include "families/family.hpp"
 #include "harness/crew.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Family `leveldb`: threads read random keys of a LevelDB database, like `readrandom` of its db_bench. (TWA paper,
-// section 4.4; Hapax paper, section 6.2.) The locks are LevelDB's, above all the one of the database.
+// section 4.4; Hapax paper, section 6.2.) The locks are LevelDB's own, above all the lock of the database.
 //
 //   --db FOLDER       the database. It is not deleted
 //   --entries N       how many entries it has
 //   --fill            create the database, and measure nothing
-//   --library NAME    another LevelDB than the system's
+//   --library NAME    a LevelDB other than the system's
 //   --version         print only the version of LevelDB
 #include "families/family.hpp"
 #include "families/library_family.hpp"
@@ -47,7 +47,8 @@ void run(Arguments& arguments, Json& json) {
   {
     const LevelDb database(library, folder, LevelDb::Open::existing);
     if (!database.has(entries - 1))
-      refuse("leveldb: " + folder + " has fewer than " + std::to_string(entries) + " entries; --entries says how many");
+      refuse("leveldb: " + folder + " has fewer than " + std::to_string(entries) +
+             " entries; give their number with --entries");
     const Sample sample = repeat(crew, [&](unsigned i) {
       Generator generator(Generator::Kind::xoroshiro128plus, options.seed + i);
       return [&database, entries, generator]() mutable {
@@ -55,7 +56,7 @@ void run(Arguments& arguments, Json& json) {
       };
     });
     crew.write_episodes(json, sample);
-    json.text("exclusion", "not asked");
+    json.text("exclusion", "not checked");
     crew.write_costs(json, sample);
     write_preloaded(json);
   }  // closes the database, because the probe opens it, and LevelDB allows one process at a time

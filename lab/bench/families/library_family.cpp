@@ -71,7 +71,7 @@ std::optional<double> count_mutexes(const std::string& path, const std::vector<s
   return number;
 }
 
-// The base address of the loaded object that contains an address; null for an address in none.
+// The base address of the loaded object that contains an address. Null if no object contains it.
 const void* object_of(const void* address) {
   Dl_info info;
   return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the families share whose lock is inside a library. Their threads repeat an episode in which the library acquires
-// its lock, or perhaps none.
+// The functions that families with a lock inside a library share. Their threads repeat an episode, in which the library
+// may acquire its lock.
 #pragma once
 
 #include <string>

@@ -29,7 +29,7 @@ Contender& add_leader(std::vector<std::unique_ptr<LockTrial>>& trials, Crew& cre
 
 void run(Arguments& arguments, Json& json) {
   TrialOptions options(arguments, CommonOptions(arguments));
-  options.sections.ask_for_work(arguments);
+  options.sections.parse_work(arguments);
   const auto held = arguments.number("--locks-held", std::uint64_t{5}, 1, 64);
   arguments.finish();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Family `overhead`: the cost of the measuring loop. It measures the same locks by turns in that loop, with one thread
-// and empty sections, and in a loop written by hand. Both count their episodes in the critical section: the measuring
-// loop as the witness of exclusion, the loop by hand because such a loop usually has a counter there.
+// Family `overhead`: the cost of the measuring loop. It measures each lock alternately in that loop, with one thread
+// and empty sections, and in a handwritten loop. Both loops count their episodes in the critical section: the measuring
+// loop has a witness of exclusion there, and a handwritten loop usually has a counter.
 #include <pthread.h>
 
 #include <fairlock/fairlock.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 alignas(sector) std::uint64_t counter = 0;
 
-[[gnu::noinline]] void pthread_by_hand(std::uint64_t episodes) {
+[[gnu::noinline]] void handwritten_pthread(std::uint64_t episodes) {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   for (std::uint64_t i = 0; i < episodes; ++i) {
     pthread_mutex_lock(&mutex);
@@ -26,7 +26,7 @@ alignas(sector) std::uint64_t counter = 0;
 }
 
 template <fairlock::FixedString Name>
-[[gnu::noinline]] void by_hand(std::uint64_t episodes) {
+[[gnu::noinline]] void handwritten(std::uint64_t episodes) {
   static fairlock::lock<Name, fairlock::Spin> lock;
   for (std::uint64_t i = 0; i < episodes; ++i) {
     const auto episode = lock.acquire();
@@ -54,10 +54,10 @@ void run(Arguments& arguments, Json& json) {
   arguments.finish();
 
   Row rows[] = {
-      {"pthread-mutex", pthread_by_hand},
-      {"ticket", by_hand<"ticket">},
-      {"twa", by_hand<"twa">},
-      {"hapax", by_hand<"hapax">},
+      {"pthread-mutex", handwritten_pthread},
+      {"ticket", handwritten<"ticket">},
+      {"twa", handwritten<"twa">},
+      {"hapax", handwritten<"hapax">},
   };
   for (auto& row : rows) row.loop = entry_named(row.lock).make_loop(Size{1, 1});
   Crew crew(options);
@@ -88,6 +88,6 @@ void run(Arguments& arguments, Json& json) {
 
 }  // namespace
 
-const Family overhead{"overhead", "the cost of the measuring loop, compared with a loop by hand", run};
+const Family overhead{"overhead", "the cost of the measuring loop, compared with a handwritten loop", run};
 
 }  // namespace bench

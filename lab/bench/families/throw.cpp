@@ -19,7 +19,7 @@ void run(Arguments& arguments, Json& json) {
   Crew crew(options);
   const Sample sample = repeat(crew, [](unsigned) { return throw_and_catch; });
   crew.write_episodes(json, sample);
-  json.text("exclusion", "not asked");
+  json.text("exclusion", "not checked");
   crew.write_costs(json, sample);
   write_preloaded(json);
   write_mutexes(

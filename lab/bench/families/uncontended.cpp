@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Family `uncontended`: the cost of an acquire and its release when no other thread uses the lock. A second thread
-// exists, the main thread, which sleeps. Without it, glibc would omit the atomic operations that a single thread does
-// not need.
+// Family `uncontended`: the cost of an acquire and its release when no other thread uses the lock. The main thread also
+// exists, and sleeps. In a process with a single thread, glibc would omit the atomic operations.
 #include "families/family.hpp"
 #include "harness/batch_timer.hpp"
 #include "harness/lock_trial.hpp"
@@ -11,7 +10,7 @@ namespace {
 
 void run(Arguments& arguments, Json& json) {
   TrialOptions options(arguments, CommonOptions(arguments, 1, 1));
-  options.alone = true;
+  options.single_thread = true;
   arguments.finish();
 
   Crew crew(options.common);
@@ -30,6 +29,6 @@ void run(Arguments& arguments, Json& json) {
 
 }  // namespace
 
-const Family uncontended{"uncontended", "one thread alone: the time of an acquire and its release", run};
+const Family uncontended{"uncontended", "the time of an acquire and its release, with a single thread", run};
 
 }  // namespace bench

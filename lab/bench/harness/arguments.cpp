@@ -12,22 +12,23 @@ namespace {
 
 bool is_option(std::string_view word) { return word.starts_with("--"); }
 
-std::string shown(std::uint64_t number) { return std::to_string(number); }
+std::string to_text(std::uint64_t number) { return std::to_string(number); }
 
-std::string shown(double number) {
+std::string to_text(double number) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%g", number);
   return digits;
 }
 
 template <class Number>
-Number parsed(std::string_view option, const std::string& text, Number least, Number most) {
+Number parse(std::string_view option, const std::string& text, Number least, Number most) {
   Number value{};
   const auto end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stopped != end || !(value >= least && value <= most)) {
-    const std::string range = least == most ? shown(least) : "a number from " + shown(least) + " to " + shown(most);
-    refuse(std::string(option) + ": " + range + ", not '" + text + "'");
+    const std::string range =
+        least == most ? to_text(least) : "a number from " + to_text(least) + " to " + to_text(most);
+    refuse(std::string(option) + ": choose " + range + ", not '" + text + "'");
   }
   return value;
 }
@@ -54,19 +55,19 @@ const Arguments::Option* Arguments::find(std::string_view option) const {
   return nullptr;
 }
 
-const Arguments::Option* Arguments::ask(std::string_view option) {
+const Arguments::Option* Arguments::look_up(std::string_view option) {
   if (!contains(known_, option)) known_.emplace_back(option);
   return find(option);
 }
 
 bool Arguments::flag(std::string_view option) {
-  const Option* const given = ask(option);
+  const Option* const given = look_up(option);
   if (given != nullptr && given->has_value) refuse(std::string(option) + ": takes no value");
   return given != nullptr;
 }
 
 const std::string* Arguments::value_of(std::string_view option) {
-  const Option* const given = ask(option);
+  const Option* const given = look_up(option);
   if (given == nullptr) return nullptr;
   if (!given->has_value) refuse(std::string(option) + ": needs a value");
   return &given->value;
@@ -74,13 +75,13 @@ const std::string* Arguments::value_of(std::string_view option) {
 
 double Arguments::number(std::string_view option, double fallback, double least, double most) {
   const auto* const text = value_of(option);
-  return text == nullptr ? fallback : parsed(option, *text, least, most);
+  return text == nullptr ? fallback : parse(option, *text, least, most);
 }
 
 std::uint64_t Arguments::number(std::string_view option, std::uint64_t fallback, std::uint64_t least,
                                 std::uint64_t most) {
   const auto* const text = value_of(option);
-  return text == nullptr ? fallback : parsed(option, *text, least, most);
+  return text == nullptr ? fallback : parse(option, *text, least, most);
 }
 
 std::string Arguments::text(std::string_view option, std::string_view fallback,

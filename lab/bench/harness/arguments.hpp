@@ -34,7 +34,7 @@ class Arguments {
   };
 
   const Option* find(std::string_view option) const;
-  const Option* ask(std::string_view option);  // find it, and remember that the family has it
+  const Option* look_up(std::string_view option);  // find it, and remember that the family has it
   const std::string* value_of(std::string_view option);
 
   const std::string family_;

@@ -17,7 +17,7 @@ class BackgroundLoad {
   // Begin to measure. `own` is the processor time that this process and its children have used so far.
   explicit BackgroundLoad(double own) : began_(Clock::now()), before_(busy() - own) {}
 
-  // The share of all processors' time that other processes have used since then.
+  // The share of all processors' time that other processes have used since the construction.
   double share(double own) const {
     const double all = Seconds(Clock::now() - began_).count() * static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
     return std::clamp((busy() - own - before_) / all, 0.0, 1.0);

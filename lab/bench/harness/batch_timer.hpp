@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time of one episode of a thread that is alone. It is the median over short batches, so batches in which the
+// The time of one episode without contention. It is the median over short batches, so batches in which the
 // thread lost its processor do not matter.
 #pragma once
 

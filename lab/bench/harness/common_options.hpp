@@ -14,7 +14,7 @@ struct CommonOptions {
   unsigned threads;
   double seconds, warm_up;  // the length of the window, and of the time before it
   std::uint64_t seed;
-  bool pin;       // tie thread i to the i-th usable CPU, and begin again at the first if there are more threads
+  bool pin;       // pin thread i to the i-th usable CPU, and start over if there are more threads than CPUs
   unsigned hogs;  // how many processes burn CPU during the sample
 
   explicit CommonOptions(Arguments& arguments, unsigned default_threads = 2, unsigned max_threads = most_threads)

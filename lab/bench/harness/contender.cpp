@@ -35,8 +35,8 @@ void Contender::after_release() noexcept {
   generator_.advance(sections_.random ? generator_.below(sections_.non_critical) : sections_.non_critical);
 }
 
-// Only the part of a wait that lies within the window counts. So the longest wait of a thread that waits from the
-// beginning to the end is the length of the window.
+// Only the part of a wait that lies within the window counts. So the longest wait of a thread that waits throughout the
+// window is the length of the window.
 void Contender::record() {
   const Ticks opens = window_.opens.load(std::memory_order_relaxed);
   const Ticks closes = window_.closes.load(std::memory_order_relaxed);

@@ -34,7 +34,7 @@ struct Contender {
   std::uint64_t quota = std::numeric_limits<std::uint64_t>::max();  // the loop returns after so many episodes,
   const std::atomic<bool>& over;                                    // or as soon as this is true
   std::atomic<std::uint64_t>& tally;                                // episodes so far. The crew reads it
-  std::uint64_t* const witness;                                     // null: exclusion is not checked with it
+  std::uint64_t* const witness;                                     // null: exclusion is not checked in this way
 
   void before_acquire() noexcept;
   void after_acquire() noexcept;
@@ -62,7 +62,7 @@ struct Contender {
   const Window& window_;
   Generator generator_;
   Ticks arrived_ = 0, entered_ = 0;
-  bool migrated_ = false;  // the owner before was another thread
+  bool migrated_ = false;  // the previous owner was another thread
   Ticks handover_ = 0;     // the time from that owner's release to this entry
 };
 

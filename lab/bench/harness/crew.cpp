@@ -79,8 +79,8 @@ void Crew::start(const std::function<void(unsigned)>& work) {
     const auto started = std::to_string(threads_.size());
     set_gate(cancelled);
     for (auto& thread : threads_) thread.join();
-    refuse("--threads: this system allows no more than " + started + " at this moment (" + error.what() +
-           "): ask for fewer, or raise `ulimit -u` and `ulimit -v`");
+    refuse("--threads: this system allows no more than " + started + " threads at the moment (" + error.what() +
+           "): use fewer, or raise `ulimit -u` and `ulimit -v`");
   }
 }
 
@@ -134,8 +134,8 @@ std::vector<std::uint64_t> Crew::counts() const {
   return counts;
 }
 
-// A lock that loses a wake-up leaves threads asleep: report that instead of waiting for ever. But when there are more
-// spinning threads than processors, they may take long to end. So the time limit begins again whenever a thread ends.
+// A lock that loses a wake-up leaves threads asleep: report that instead of waiting forever. But when there are more
+// spinning threads than processors, they may take long to end. So the time limit restarts whenever a thread ends.
 void Crew::end() {
   constexpr Seconds limit(60);
   over_.value.store(true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that repeat something, each counting how often. The counts of a time window are the sample.
+// A crew of threads that repeat an episode and count their repetitions. The counts within a time window are the sample.
 //
 //   threads         wait for each other | warm-up | window | finish the current episode and end
 //   main thread                             reads the counts ^ and ^, and the exact time between

@@ -36,7 +36,7 @@ class Xoroshiro128Plus {
   std::uint64_t s0_, s1_;
 };
 
-// The generator of the kernel's torture tests: a linear congruential step, which now and then mixes in another value.
+// The generator of the kernel's torture tests: a linear congruential step that occasionally mixes in another value.
 // The kernel mixes in its clock; this class mixes in its own state, so the same seed always gives the same numbers.
 class Torture {
  public:
@@ -111,7 +111,7 @@ class Generator {
   // Take one step, and return a number below `bound`, which must fit in 32 bits.
   std::uint64_t below(std::uint64_t bound) { return draw() * bound >> 32; }
 
-  // Advance without the cost of each step, where the generator allows that: for a replay.
+  // Advance without the cost of each step, if the generator allows that. A replay does so.
   void skip(std::uint64_t steps) {
     if (kind_ == Kind::mt19937) mt19937_.discard(steps);
     else if (kind_ == Kind::multiply_add) multiply_add_.skip(steps);

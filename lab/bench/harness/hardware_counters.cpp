@@ -25,7 +25,7 @@ const char* reason(int error) {
   switch (error) {
     case ENOENT:
     case ENODEV:
-    case EOPNOTSUPP: return "this machine gives access to no hardware counters";
+    case EOPNOTSUPP: return "this machine provides no access to hardware counters";
     case EACCES:
     case EPERM: return "not permitted: see /proc/sys/kernel/perf_event_paranoid";
     default: return std::strerror(error);
@@ -74,7 +74,7 @@ void HardwareCounters::write(Json& json, double episodes) const {
         json.null(counters[i].name);
         continue;
       }
-      // If the processor has too few counters, the kernel runs them by turns: scale the count up.
+      // If the processor has too few counters, the kernel runs them in turn: scale the count up.
       const double scale = static_cast<double>(value[1]) / static_cast<double>(value[2]);
       json.number(counters[i].name, static_cast<double>(value[0]) * scale / episodes);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processor's counters of cycles, instructions and cache misses, for the threads that start after them. Many
-// machines, above all virtual ones, have no such counters. Then the output says why.
+// The processor's counters of cycles, instructions and cache misses, for threads that start after the counters. Many
+// machines, above all virtual ones, have no such counters. Then the output says so, with the reason.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A histogram of times: four buckets for each doubling, from single nanoseconds to minutes.
+// A histogram of times: four buckets for each doubling, from single nanoseconds to two hours.
 #pragma once
 
 #include <array>

@@ -22,7 +22,7 @@ TrialOptions::TrialOptions(Arguments& arguments, const CommonOptions& common)
 
 // A single thread is checked too, so that it does the same work as several.
 TrialOptions::Exclusion TrialOptions::exclusion() const {
-  if (permits != 1 || alone || !entry.excludes) return Exclusion::not_asked;
+  if (permits != 1 || single_thread || !entry.excludes) return Exclusion::not_checked;
   return sections.replays() ? Exclusion::replayed : Exclusion::witnessed;
 }
 
@@ -92,7 +92,7 @@ void LockTrial::check() const {
 }
 
 void LockTrial::write(Json& json, const Sample& sample) const {
-  constexpr const char* names[] = {"replayed", "witnessed", "not asked"};
+  constexpr const char* names[] = {"replayed", "witnessed", "not checked"};
   crew_.write_episodes(json, sample);
   json.text("exclusion", names[static_cast<int>(options_.exclusion())]);
   write_records(json);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lock in a sample: its measuring loop, the threads that contend for it, and the check that it excluded them.
+// One lock in a sample: its measuring loop, the threads that contend for it, and the check that the lock excluded them.
 #pragma once
 
 #include <memory>
@@ -17,14 +17,14 @@ struct TrialOptions {
   const Entry& entry;
   std::uint64_t permits;
   Sections sections{};
-  bool alone = false;  // no other thread ever acquires the lock
+  bool single_thread = false;  // no other thread ever acquires the lock
 
   TrialOptions(Arguments& arguments, const CommonOptions& common);
 
   std::uint64_t seed(unsigned thread) const;  // of the thread's own generator
-  enum class Exclusion { replayed, witnessed, not_asked };
+  enum class Exclusion { replayed, witnessed, not_checked };
   Exclusion exclusion() const;
-  // Write the values that were used, and a number that depends only on the seed and them. A run that repeats this one
+  // Write the values that were used, and `drawn`, a number that depends only on these values. A repetition of this run
   // prints the same number.
   void write(Json& json) const;
 };

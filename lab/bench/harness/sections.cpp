@@ -16,7 +16,7 @@ constexpr std::uint64_t most_steps = 1'000'000'000;
 
 }  // namespace
 
-void Sections::ask_for_work(Arguments& arguments) {
+void Sections::parse_work(Arguments& arguments) {
   generator = kind_named(
       arguments.text("--generator", Generator::names[1], {std::begin(Generator::names), std::end(Generator::names)}));
   critical = arguments.number("--critical", std::uint64_t{0}, 0, most_steps);
@@ -25,8 +25,8 @@ void Sections::ask_for_work(Arguments& arguments) {
   random = arguments.flag("--random");
 }
 
-void Sections::ask(Arguments& arguments) {
-  ask_for_work(arguments);
+void Sections::parse(Arguments& arguments) {
+  parse_work(arguments);
   second_window = arguments.flag("--timed-apart");
   timed = arguments.flag("--timed") || second_window;
   handover = arguments.flag("--handover");

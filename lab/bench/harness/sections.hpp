@@ -22,8 +22,8 @@ struct Sections {
   bool timed = false, handover = false, migrations = false;  // what to record
   bool second_window = false;                                // record it after the window in which episodes are counted
 
-  void ask(Arguments& arguments);           // for all options
-  void ask_for_work(Arguments& arguments);  // only for the work, not for what to record
+  void parse(Arguments& arguments);       // all options
+  void parse_work(Arguments& arguments);  // only the options of the work, not those of what to record
 
   // Whether the final state of the shared generator shows if two threads were inside at once.
   bool replays() const { return shared && critical != 0 && Generator::has_state(generator); }
@@ -32,7 +32,7 @@ struct Sections {
   bool plain() const { return critical == 0 && non_critical == 0 && !records(); }
 };
 
-// The time during which threads record. Until each bound is known, it is infinitely late.
+// The time during which threads record. A bound that is not known yet is infinitely late.
 struct alignas(sector) Window {
   static constexpr Ticks unknown = std::numeric_limits<Ticks>::max();
   std::atomic<Ticks> opens{unknown}, closes{unknown};
@@ -41,8 +41,8 @@ struct alignas(sector) Window {
 // The data that a lock protects. Each sample uses only some of it.
 struct ProtectedData {
   struct Handover {
-    Ticks left = 0;     // when the last owner was about to release,
-    unsigned last = 0;  // and its number, from 1. 0: there was no owner yet
+    Ticks left = 0;     // when the last owner was about to release
+    unsigned last = 0;  // the number of this owner, from 1. 0: there was no owner yet
   };
 
   explicit ProtectedData(const Generator& generator) : generator(generator) {}

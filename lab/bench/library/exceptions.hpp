@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An episode of the family `throw`, and what a just-in-time compiler does to it.
+// An episode of the family `throw`, and the effect of a just-in-time compiler on it.
 #pragma once
 
 namespace bench {

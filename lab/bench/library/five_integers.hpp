@@ -13,7 +13,7 @@ namespace bench {
 struct FiveIntegers {
   std::int32_t values[5];
 
-  // Five copies of one number. They differ only after two exchanges overlapped.
+  // Five copies of one number. They can differ only if two exchanges overlapped.
   explicit FiveIntegers(std::int32_t number = 0) : values{number, number, number, number, number} {}
   bool intact() const {
     for (const auto value : values)

@@ -90,7 +90,7 @@ LevelDb::LevelDb(const std::string& library, const std::string& folder, Open how
   database_ = api_.open(options, folder.c_str(), &error);
   if (error != nullptr) {
     const char* const remedy =
-        how == Open::fresh ? "; --fill makes a new folder in one that exists" : "; --fill makes a database";
+        how == Open::fresh ? "; --fill creates a new folder inside an existing one" : "; --fill creates a database";
     refuse("leveldb: " + std::string(error) + remedy);
   }
   api_.options_destroy(options);

@@ -44,7 +44,7 @@ Lock next_lock() {
 template <class F>
 void print_mutexes_of(F&& episode) {
   std::thread([&] {
-    for (unsigned i = 0; i < warm_up; ++i) episode();  // without what a library does only once
+    for (unsigned i = 0; i < warm_up; ++i) episode();  // excludes the work that a library does only once
     counting = true;
     for (unsigned i = 0; i < episodes; ++i) episode();
     counting = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adapters: they give every lock and semaphore the interface that the measuring loop needs. These are for fairlock's,
-// for those of the C++ library, and for no lock at all. system_locks.hpp and peer_mutexes.hpp have the others.
+// Adapters give every lock and semaphore the interface that the measuring loop needs. This file has those for fairlock,
+// for the C++ library, and for no lock at all. system_locks.hpp and peer_mutexes.hpp have the others.
 //
 //   Adapter(size)       a lock for so many threads, or a semaphore with so many permits
 //   Context             what a thread keeps between episodes: nothing, or the queue node that the lock needs
@@ -22,7 +22,7 @@ struct Size {
   std::uint64_t permits;
 };
 
-// A lock of fairlock whose episode is on the stack, where callers of concurrencykit's locks keep theirs too.
+// A lock of fairlock whose episode is on the stack, where concurrencykit's callers keep theirs too.
 template <fairlock::EpisodicLock L>
 struct Guarded {
   using Context = NoContext;
@@ -71,12 +71,12 @@ struct Permits {
 
 // A lock inside a semaphore: a capacitor must be better than this.
 template <class S, fairlock::EpisodicLock L>
-struct Around {
+struct SemaphoreAround {
   using Context = NoContext;
   S semaphore{};
   L lock{};
 
-  explicit Around(Size) {}
+  explicit SemaphoreAround(Size) {}
 
   template <class F>
   void episode(Context&, F&& body) {

@@ -24,7 +24,7 @@ class MeasuringLoop {
 
   // Run episodes until the contender's quota is reached, or the sample is over.
   virtual void contend(Contender& self) = 0;
-  // Run so many episodes and nothing else: counting each of them would add a tenth to the cheapest.
+  // Run this many episodes and nothing else: counting each one would add a tenth to the time of the cheapest lock.
   virtual void run_empty(unsigned thread, std::uint64_t episodes) = 0;
 };
 
@@ -44,7 +44,7 @@ class LoopOver final : public MeasuringLoop {
   void contend(Contender& self) override {
     auto& lock = opaque(lock_);
     auto&& context = context_of(self.number);
-    // These are in registers, because each memory access of the loop costs time.
+    // Keep these in registers, because each memory access of the loop costs time.
     auto* const witness = self.witness;
     auto& tally = self.tally;
     const auto& over = self.over;

@@ -54,7 +54,7 @@ struct NsyncLibrary {
     if (init == nullptr || lock == nullptr || unlock == nullptr) refuse("nsync: libnsync.so.1 has no nsync_mu");
   }
 };
-alignas(sector) inline NsyncLibrary nsync_library;  // not on the cache line of the mutex, which the threads move
+alignas(sector) inline NsyncLibrary nsync_library;  // not on the cache line of the mutex, which moves between threads
 
 struct NsyncMutex {
   using Context = NoContext;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roster: everything that can be measured. It holds the locks and semaphores of the catalogue under every waiting
-// policy that they allow, and the references, among them no lock at all and a broken lock.
+// policy that they allow, and the references, which include no lock at all and a broken lock.
 #pragma once
 
 #include <memory>

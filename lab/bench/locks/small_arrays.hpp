@@ -13,11 +13,11 @@ void add_with_slots(Roster& roster) {
   const std::string suffix = "/slots-" + std::to_string(Slots);
   fairlock::for_each_entry(fairlock::Locks<P>{}, [&]<class E>() {
     if constexpr (E::properties.waiting_array && (!Waiting::sleeps || E::properties.parkable))
-      add<Guarded<typename E::Lock>>(roster, described<E, Waiting>(Kind::lock, suffix));
+      add<Guarded<typename E::Lock>>(roster, catalogue_entry<E, Waiting>(Kind::lock, suffix));
   });
   fairlock::for_each_entry(fairlock::Semaphores<P>{}, [&]<class E>() {
     if constexpr (E::properties.waiting_array) {
-      auto entry = described<E, Waiting>(Kind::lock, suffix);
+      auto entry = catalogue_entry<E, Waiting>(Kind::lock, suffix);
       entry.permits = true;
       add<Permits<typename E::Semaphore>>(roster, std::move(entry));
     }

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from fairlock_lab.benchmarks.workloads import WORKLOADS
 
-CROWD = "oversubscribed"  # the workload about threads that have no processor of their own
-EXTRA_THREADS = {"rocksdb": 1}  # threads of a workload beyond those that a point names: here the writer
+CROWD = "oversubscribed"  # the workload with more threads than processors
+EXTRA_THREADS = {"rocksdb": 1}  # how many more threads a workload has than a point says: here the writer
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Case:
     form: str = "guard"  # also matches points that have no choice of form
 
     def fits(self, cpus: int) -> bool:
-        """Whether each thread has a processor, or the workload is about threads that have none."""
+        """Whether each thread has a processor, or the workload has more threads than processors."""
         return self.threads + EXTRA_THREADS.get(self.workload, 0) <= cpus or self.workload == CROWD
 
     def __str__(self) -> str:
@@ -50,12 +50,12 @@ class Comparison:
 class Claim:
     name: str
     paper: str  # with the section or figure
-    words: str  # what the paper says, in our words
+    words: str  # what the paper says, paraphrased
     cpus: int  # with fewer processors, the claim cannot be decided
     comparisons: tuple[Comparison, ...] = ()
 
     def command(self, cpus: int) -> str:
-        """Return the command that measures as much of the claim as so many processors allow."""
+        """Return the command that measures as much of the claim as this number of processors allows."""
         fitting = [case for comparison in self.comparisons for case in comparison.cases if case.fits(cpus)]
         configs = ",".join(dict.fromkeys(case.config for case in fitting))
         threads = ",".join(map(str, sorted({case.threads for case in fitting})))

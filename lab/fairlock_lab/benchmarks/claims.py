@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the papers claim that they measured, in our words. ``verdicts`` holds each claim against results."""
+"""What the papers claim to have measured, paraphrased. ``verdicts`` compares each claim with results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from fairlock_lab.benchmarks.claim_types import Case, Claim, Comparison
-from fairlock_lab.benchmarks.lock_sets import TAMED_LOCKS, TICKETS_AND_MCS
+from fairlock_lab.benchmarks.lock_sets import CAPACITOR_BASES, TICKETS_AND_MCS
 from fairlock_lab.benchmarks.papers import CAPACITOR_PAPER, HAPAX_PAPER, SEMAPHORE_PAPER, TWA_PAPER
 
-CLOSE = 0.9  # "about the same", "slightly slower": within 10 %
+ABOUT_EQUAL = 0.9  # "about the same", "slightly slower": within 10 %
 
 
 def against(
@@ -33,7 +33,7 @@ def against(
 def over_threads(
     workload: str, config: str, locks: Sequence[str], more: int, less: int, least: float | None, most: float | None
 ) -> tuple[Comparison, ...]:
-    """Compare the throughput of each lock with its own at fewer threads."""
+    """Compare the throughput of each lock with its own throughput at fewer threads."""
     return tuple(
         Comparison(Case(workload, config, lock, more), Case(workload, config, lock, less), least, most)
         for lock in locks
@@ -50,11 +50,11 @@ def capacitor_claims(
             least,
             most,
         )
-        for lock in TAMED_LOCKS
+        for lock in CAPACITOR_BASES
     )
 
 
-MANY = 24  # threads: where the figures show the collapse of global spinning
+MANY_THREADS = 24  # threads: where the figures show the collapse of global spinning
 
 CLAIMS: tuple[Claim, ...] = (
     Claim(
@@ -62,14 +62,14 @@ CLAIMS: tuple[Claim, ...] = (
         f"{TWA_PAPER}, figure 1",
         "The more threads watch a word, the slower its only writer becomes.",
         2,
-        over_threads("invalidation-diameter", "invalidation-diameter", ["fetch-and-add"], 2, 1, None, CLOSE),
+        over_threads("invalidation-diameter", "invalidation-diameter", ["fetch-and-add"], 2, 1, None, ABOUT_EQUAL),
     ),
     Claim(
         "TWA near ticket",
         f"{TWA_PAPER}, figure 2",
         "With few threads, TWA is only slightly slower than the ticket lock.",
         2,
-        against("mutex", ["twa"], "twa", ["ticket"], [1, 2], least=CLOSE),
+        against("mutex", ["twa"], "twa", ["ticket"], [1, 2], least=ABOUT_EQUAL),
     ),
     Claim(
         "TWA at least MCS",
@@ -82,15 +82,15 @@ CLAIMS: tuple[Claim, ...] = (
         "ticket collapses",
         f"{TWA_PAPER}, figure 2",
         "Ticket locks do not scale: with 24 threads, MCS is faster.",
-        MANY,
-        against("mutex", ["twa"], "mcs", ["ticket"], [MANY, 32, 64], least=1.0),
+        MANY_THREADS,
+        against("mutex", ["twa"], "mcs", ["ticket"], [MANY_THREADS, 32, 64], least=1.0),
     ),
     Claim(
         "TWA scales",
         f"{TWA_PAPER}, abstract and figure 2",
         "Under high contention, TWA has far more throughput than the ticket lock.",
-        MANY,
-        against("mutex", ["twa"], "twa", ["ticket"], [MANY, 32, 64], least=1.1),
+        MANY_THREADS,
+        against("mutex", ["twa"], "twa", ["ticket"], [MANY_THREADS, 32, 64], least=1.1),
     ),
     Claim(
         "exceptions do not scale",
@@ -104,7 +104,7 @@ CLAIMS: tuple[Claim, ...] = (
         f"{TWA_PAPER}, abstract and figure 4",
         "In liblock's stress_latency too, TWA is comparable with the ticket lock with few threads.",
         2,
-        against("stress-latency", ["stress-latency"], "twa", ["ticket"], [1, 2], least=CLOSE),
+        against("stress-latency", ["stress-latency"], "twa", ["ticket"], [1, 2], least=ABOUT_EQUAL),
     ),
     Claim(
         "ticket in LevelDB",
@@ -117,10 +117,10 @@ CLAIMS: tuple[Claim, ...] = (
         "TWA in LevelDB",
         f"{TWA_PAPER}, figure 5",
         "In LevelDB's readrandom, TWA is at least as fast as MCS once ticket locks slow down.",
-        MANY,
+        MANY_THREADS,
         (
-            *against("leveldb", ["readrandom"], "twa", ["mcs"], [MANY, 32, 64], least=CLOSE),
-            *against("leveldb", ["readrandom"], "twa", ["ticket"], [MANY, 32, 64], least=1.0),
+            *against("leveldb", ["readrandom"], "twa", ["mcs"], [MANY_THREADS, 32, 64], least=ABOUT_EQUAL),
+            *against("leveldb", ["readrandom"], "twa", ["ticket"], [MANY_THREADS, 32, 64], least=1.0),
         ),
     ),
     Claim(
@@ -130,7 +130,7 @@ CLAIMS: tuple[Claim, ...] = (
         "to the ticket lock with few threads, and faster than MCS.",
         2,
         (
-            *against("rocksdb", ["readwhilewriting"], "twa", ["ticket"], [1, 2], least=CLOSE),
+            *against("rocksdb", ["readwhilewriting"], "twa", ["ticket"], [1, 2], least=ABOUT_EQUAL),
             *against("rocksdb", ["readwhilewriting"], "twa", ["mcs"], [2, 4, 8, 16, 32, 64], least=1.0),
         ),
     ),
@@ -139,26 +139,28 @@ CLAIMS: tuple[Claim, ...] = (
         f"{TWA_PAPER}, figure 7",
         "In the kernel's locktorture, TWA has as much throughput as qspinlock, or slightly more.",
         2,
-        against("locktorture", ["locktorture"], "twa", ["qspinlock"], [1, 2, 4, 8, 16, 32], least=CLOSE),
+        against("locktorture", ["locktorture"], "twa", ["qspinlock"], [1, 2, 4, 8, 16, 32], least=ABOUT_EQUAL),
     ),
     Claim(
         "ticket fades in locktorture",
         f"{TWA_PAPER}, figure 7",
         "In locktorture, ticket locks do well with few threads, and are slower than qspinlock with many.",
-        MANY,
-        against("locktorture", ["locktorture"], "ticket", ["qspinlock"], [MANY, 32, 64], most=1.0),
+        MANY_THREADS,
+        against("locktorture", ["locktorture"], "ticket", ["qspinlock"], [MANY_THREADS, 32, 64], most=1.0),
     ),
     Claim(
         "semaphores alike when few",
         f"{SEMAPHORE_PAPER}, figure 1",
         "With few threads, the ticket semaphore and the TWA semaphore have about the same throughput.",
         2,
-        against("semaphore", ["semabench"], "twa-semaphore", ["ticket-semaphore"], [1, 2], CLOSE, 1 / CLOSE),
+        against(
+            "semaphore", ["semabench"], "twa-semaphore", ["ticket-semaphore"], [1, 2], ABOUT_EQUAL, 1 / ABOUT_EQUAL
+        ),
     ),
     Claim(
         "semaphores drop at two",
         f"{SEMAPHORE_PAPER}, figure 1",
-        "Every semaphore has less throughput with two threads than with one: they gain less than they lose.",
+        "Every semaphore has less throughput with two threads than with one: a second thread costs more than it adds.",
         2,
         over_threads(
             "semaphore", "semabench", ["ticket-semaphore", "twa-semaphore", "sem_t"], 2, 1, least=None, most=1.0
@@ -176,7 +178,7 @@ CLAIMS: tuple[Claim, ...] = (
         f"{HAPAX_PAPER}, figure 1 and section 7",
         "In the exchange of std::atomic too, Hapax with visible waiters is on a par with MCS and CLH.",
         2,
-        against("atomic-exchange", ["atomic-exchange"], "hapax-vw", ["mcs", "clh"], [2], least=CLOSE),
+        against("atomic-exchange", ["atomic-exchange"], "hapax-vw", ["mcs", "clh"], [2], least=ABOUT_EQUAL),
     ),
     Claim(
         "HapaxVW in LevelDB",
@@ -184,7 +186,7 @@ CLAIMS: tuple[Claim, ...] = (
         "LevelDB's readrandom resembles MutexBench with moderate contention: Hapax with visible waiters is on a par "
         "with MCS, CLH and TWA.",
         2,
-        against("leveldb", ["readrandom"], "hapax-vw", ["mcs", "clh", "twa"], [2], least=CLOSE),
+        against("leveldb", ["readrandom"], "hapax-vw", ["mcs", "clh", "twa"], [2], least=ABOUT_EQUAL),
     ),
     Claim(
         "Hapax at least MCS",
@@ -201,23 +203,23 @@ CLAIMS: tuple[Claim, ...] = (
         f"{HAPAX_PAPER}, figure 3",
         "Hapax with visible waiters is on a par with MCS, CLH, TWA and HemLock.",
         2,
-        against("mutex", ["maximum", "moderate"], "hapax-vw", ["mcs", "clh", "twa", "hemlock"], [2], least=CLOSE),
+        against("mutex", ["maximum", "moderate"], "hapax-vw", ["mcs", "clh", "twa", "hemlock"], [2], least=ABOUT_EQUAL),
     ),
     Claim(
         "Reciprocating leads",
         f"{HAPAX_PAPER}, figure 3",
         "Reciprocating locks have as much throughput as Hapax with visible waiters, or slightly more.",
         2,
-        against("mutex", ["maximum", "moderate"], "reciprocating", ["hapax-vw"], [2], least=CLOSE),
+        against("mutex", ["maximum", "moderate"], "reciprocating", ["hapax-vw"], [2], least=ABOUT_EQUAL),
     ),
     Claim(
         "global spinning collapses",
         f"{HAPAX_PAPER}, figure 3",
         "Tidex and ticket locks do not scale, because all waiters watch one word.",
-        MANY,
+        MANY_THREADS,
         (
-            *against("mutex", ["maximum"], "tidex", ["hapax-vw"], [MANY, 32, 64], most=CLOSE),
-            *against("mutex", ["maximum"], "ticket", ["hapax-vw"], [MANY, 32, 64], most=CLOSE),
+            *against("mutex", ["maximum"], "tidex", ["hapax-vw"], [MANY_THREADS, 32, 64], most=ABOUT_EQUAL),
+            *against("mutex", ["maximum"], "ticket", ["hapax-vw"], [MANY_THREADS, 32, 64], most=ABOUT_EQUAL),
         ),
     ),
     Claim(
@@ -287,7 +289,7 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "capacitors do not help MCS",
         f"{CAPACITOR_PAPER}, section 5",
-        "MCS is FIFO and spins on private words, so that a capacitor around it gains no throughput.",
+        "MCS is FIFO and spins on private words, so a capacitor around it adds no throughput.",
         2,
         against("mutex", ["capacitor"], "capacitor-mcs", ["mcs"], [2], most=1.0),
     ),

@@ -16,7 +16,7 @@ from pathlib import Path
 from fairlock.run import python_program
 from fairlock_lab.benchmarks import process, programs
 from fairlock_lab.benchmarks.other_work import OtherWork
-from fairlock_lab.benchmarks.process import GRACE, Ended, SampleError
+from fairlock_lab.benchmarks.process import GRACE, EndedProcess, SampleError
 from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
 
 WORKLOAD = FAMILY = "program"
@@ -29,7 +29,7 @@ PRINTED = {"measure": "score", "measure-lower": "cost"}
 
 SLOWEST = 20  # times as long as with glibc's lock: a program that takes longer counts as hanging
 A_DAY = 86400.0
-SHORTEST = 0.2  # seconds: the share of other work in a shorter run is not known
+SHORTEST = 0.2  # seconds: the share of other work in a shorter run is unknown
 
 
 def point_of(lock: str, waiting: str | None, options: dict[str, Option], seconds: float) -> Point:
@@ -55,7 +55,7 @@ def run(point: Point) -> Metrics:
     unread = not options.get("show") and not any(name in options for name in PRINTED)
     words = shlex.split(str(options["command"]))
     try:
-        ended = process.run(words, limit, env=environment, look=observer, discard=unread)
+        ended = process.run(words, limit, env=environment, observer=observer, discard=unread)
     except OSError as error:
         raise SampleError(f"it did not start: {error.strerror}") from error
     share = others.share()
@@ -71,7 +71,7 @@ def run(point: Point) -> Metrics:
         "wall": ended.seconds,
         "user": usage.ru_utime,
         "system": usage.ru_stime,
-        # A child process has our memory until it executes the program, so that ours may hide the program's.
+        # Until the child process executes the program, it has the memory of this process, which may hide the program's.
         "max_rss": 1024 * usage.ru_maxrss if usage.ru_maxrss > own else None,
         "voluntary_switches": usage.ru_nvcsw,
         "involuntary_switches": usage.ru_nivcsw,
@@ -80,7 +80,7 @@ def run(point: Point) -> Metrics:
     }
 
 
-def ending(ended: Ended) -> str:
+def ending(ended: EndedProcess) -> str:
     if ended.status < 0:
         known = -ended.status in {int(number) for number in signal.Signals}  # real-time signals have no names
         text = f"it was killed by {signal.Signals(-ended.status).name if known else f'signal {-ended.status}'}"
@@ -90,11 +90,11 @@ def ending(ended: Ended) -> str:
     return ": ".join([text, *last])
 
 
-def figure(ended: Ended, pattern: str, name: str) -> float:
+def figure(ended: EndedProcess, pattern: str, name: str) -> float:
     """Return the last number in the output that the pattern finds."""
     matches = re.findall(pattern, ended.output + ended.errors, re.MULTILINE)
     if not matches:
-        raise SampleError(f"--{name} {pattern} matches nothing that it printed")
+        raise SampleError(f"--{name} {pattern} matches nothing in the output")
     with contextlib.suppress(ValueError):
         if math.isfinite(value := float(matches[-1].replace(",", ""))):
             return value

@@ -32,16 +32,16 @@ class Composite:
     title: str
     pieces: tuple[Piece, ...]
     warm_up: float = 0.1
-    folder: str | None = None  # for results and page, unless the user names files
+    folder: str | None = None  # for the results and the page, unless the user names files
 
 
 # --- short ---
 
 CROWD_LOCKS = ("fair", "twa", "hapax", "mcs", "pthread-mutex", "pthread-mutex-pi", "absl", "nsync")
-UNCONTENDED_LOCKS = (*CROWD_LOCKS, "ck-ticket", "ck-mcs")  # the last two only spin, which does not work in a crowd
+UNCONTENDED_LOCKS = (*CROWD_LOCKS, "ck-ticket", "ck-mcs")  # waiters of these two only spin: too slow in a crowd
 TABLE_LOCKS = (*UNCONTENDED_LOCKS, NO_LOCK)
-FIGURE_LOCKS = ("twa", "hapax", "hapax-vw", "mcs")  # a figure of the papers compares them
-TAXED = ("ticket", "capacitor-ticket", "tts", "capacitor-tts")
+FIGURE_LOCKS = ("twa", "hapax", "hapax-vw", "mcs")  # the locks that a figure of the papers compares
+CAPACITOR_PAIRS = ("ticket", "capacitor-ticket", "tts", "capacitor-tts")
 
 SHORT = Composite(
     "which lock should I use here? Parts of the workloads below, in two to three minutes",
@@ -50,7 +50,7 @@ SHORT = Composite(
         Piece("outside", "pair-100-100", TABLE_LOCKS, (), 0.15, 5),
         Piece("outside", "crowd-20-1000", (*CROWD_LOCKS, NO_LOCK), (), 0.5, 3),
         Piece("mutex", "twa", TICKETS_AND_MCS, (1, 2), 0.25, 7),
-        Piece("mutex", "capacitor", TAXED, (1,), 0.2, 5),
+        Piece("mutex", "capacitor", CAPACITOR_PAIRS, (1,), 0.2, 5),
         Piece("mutex", "maximum", FIGURE_LOCKS, (2,), 0.15, 5),
         Piece("oversubscribed", "oversubscribed", CROWD_LOCKS, (32,), 1.25, 2),
         Piece("oversubscribed", "oversubscribed", CROWD_LOCKS, (32,), 2.0, 1, hogs=2),
@@ -61,7 +61,7 @@ SHORT = Composite(
 # --- targets ---
 
 CK_COUNTERPARTS = ("ck-ticket", "ck-mcs", "ck-anderson", "ck-clh")
-AS_SEM_T = ("spin-then-park",)  # waiters of sem_t sleep
+AS_SEM_T = ("spin-then-park",)  # like sem_t, whose waiters sleep
 CROWD = ("fair", *FIFO_LOCKS, *SEMAPHORES, "pthread-mutex", "pthread-mutex-pi", "sem_t")
 
 TARGETS = Composite(

@@ -14,7 +14,7 @@ from typing import Any
 
 from fairlock_lab.benchmarks.results import BenchResults, Metrics, Point, Sample
 
-MOST_OTHER_WORK = 0.1  # of the processors' time; a sample with more counts as disturbed
+MOST_OTHER_WORK = 0.1  # share of the processors' time. A sample with more other work counts as disturbed
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 
 def value_of(metrics: Metrics, measure: str) -> float | None:
     """Return one number of a sample, by name: ``throughput``, ``perf.cycles``, ``handover.p99`` (nanoseconds)."""
-    if measure == "other_work":  # it is unknown for short runs of a program
+    if measure == "other_work":  # unknown for short runs of a program
         return float(metrics.get(measure) or 0.0)
     key, _, rest = measure.partition(".")
     value: Any = metrics.get(key)
@@ -77,7 +77,7 @@ def percentile(histogram: Mapping[str, Any], share: float) -> float | None:
     return float(edges[-1])
 
 
-def calm(sample: Sample) -> bool:
+def is_undisturbed(sample: Sample) -> bool:
     """Whether other work took few of the processors' cycles during this sample."""
     return (value_of(sample.metrics, "other_work") or 0.0) <= MOST_OTHER_WORK
 
@@ -96,7 +96,7 @@ class Table:
         return list(self._samples.get(point, {}).values())
 
     def find(self, **wanted: object) -> list[int]:
-        """Return the points that have samples and these values. A tuple means any of its values."""
+        """Return the points that have samples and these values. A tuple matches any of its values."""
 
         def fits(point: Point) -> bool:
             for key, value in wanted.items():
@@ -109,15 +109,15 @@ class Table:
 
     def runs(self, *points: int) -> list[int]:
         """Return the runs that all of these points have; if possible, only the undisturbed ones."""
-        every = [self._samples.get(point, {}) for point in points]
-        runs = sorted(set(every[0]).intersection(*every[1:]))
-        undisturbed = [run for run in runs if all(calm(samples[run]) for samples in every)]
+        by_point = [self._samples.get(point, {}) for point in points]
+        runs = sorted(set(by_point[0]).intersection(*by_point[1:]))
+        undisturbed = [run for run in runs if all(is_undisturbed(samples[run]) for samples in by_point)]
         return undisturbed or runs
 
     def disturbed(self, *points: int) -> bool:
         """Whether other work disturbed one of these points in every run."""
         runs = self.runs(*points)
-        return bool(runs) and not all(calm(self._samples[point][run]) for point in points for run in runs)
+        return bool(runs) and not all(is_undisturbed(self._samples[point][run]) for point in points for run in runs)
 
     def figure(self, point: int, measure: str) -> Figure | None:
         values = [value_of(self._samples[point][run].metrics, measure) for run in self.runs(point)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carry out a plan: each sample has a process of its own, and is in the file before the next one begins."""
+"""Carry out a plan: each sample has its own process, and is written to the file before the next one begins."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def concerns(missing: str, plan: Plan) -> bool:
 def run(results: BenchResults, file: Path | None = None, progress: Callback | None = None) -> BenchResults:
     """Take the remaining samples of a plan, and return all samples.
 
-    Ctrl-C ends the run early: the results then lack samples. If a sample fails, FailedRunError has the others. With a
-    ``file``, each sample is written before the next one begins.
+    Ctrl-C ends the run early, so that the results lack samples. If a sample fails, FailedRunError holds the samples so
+    far. With a ``file``, each sample is written before the next one begins.
     """
     plan, remaining = results.plan, results.remaining
     start = time.monotonic() - max((sample.at for sample in results.samples), default=0.0)
@@ -109,7 +109,7 @@ def measure(point: Point, plan: Plan, seed: int) -> Metrics:
     try:
         metrics = family(point.family).sample(point, plan, seed)
     except SampleError as error:
-        if control and isinstance(error, BreachError):  # but not if it hung, or did not start
+        if control and isinstance(error, BreachError):  # a control that hangs or does not start is still an error
             return {"caught": True, "message": str(error)}
         raise SampleError(f"{point}: {error}") from error
     return {**metrics, "caught": False} if control else metrics

@@ -9,7 +9,7 @@ from pathlib import Path
 from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import native
 from fairlock_lab.benchmarks.process import GRACE
-from fairlock_lab.benchmarks.programs import database_folder, filled
+from fairlock_lab.benchmarks.programs import database_folder, filled_database
 from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
 
 FILLING = 600.0  # seconds that filling a database may take
@@ -37,5 +37,5 @@ def sample(point: Point, plan: Plan, seed: int) -> Metrics:
         given: dict[str, Option] = {**library(point), "entries": entries, "db": str(part), "fill": True}
         native.run(point, [point.family, *native.options(given)], FILLING)
 
-    options = {**point.options, "db": str(filled(folder, fill))}
+    options = {**point.options, "db": str(filled_database(folder, fill))}
     return native.sample(replace(point, options=options), plan, seed)

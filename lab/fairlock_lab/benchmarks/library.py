@@ -5,7 +5,7 @@
 >>> print(results)
 
 A wrong argument raises ``fairlock.usage.UsageError``, whose one-line message names the valid choices. A sample that
-cannot be taken raises ``FailedRunError``, which has the samples before it. Ctrl-C keeps what was measured:
+fails raises ``FailedRunError``, which holds the samples before it. Ctrl-C keeps the samples so far:
 ``results.complete`` is then False, and ``resume`` takes the remaining samples.
 """
 
@@ -39,28 +39,28 @@ def bench(
     file: str | Path | None = None,
     progress: Callback | None = None,
 ) -> BenchResults:
-    """Measure a workload, and return its samples. None means: as the workload has it, which is as in the papers.
+    """Measure a workload, and return its samples. None selects the workload's default, which follows the papers.
 
     ``options`` changes options of the workload, as ``--set`` does: ``{"critical": 4}``, or ``["critical=4"]``. With a
-    ``file``, each sample is in it before the next one begins. ``progress`` is called with a BenchProgress before each
-    sample, and once after the last one.
+    ``file``, each sample is written there before the next one begins. ``progress`` is called with a BenchProgress
+    before each sample, and once after the last one.
     """
-    asked = Request(
+    bench_request = Request(
         workload, config, locks, waiting, threads, seconds, runs, references, pin, hogs, seed, options, only
     )
     path = Path(file) if file is not None else None
-    return measure(asked.planned(path), path, progress)
+    return measure(bench_request.new_results(path), path, progress)
 
 
 def repeat(source: str | Path, *, file: str | Path | None = None, progress: Callback | None = None) -> BenchResults:
     """Measure the plan of a results file again: the same points, order and seeds."""
     path = Path(file) if file is not None else None
-    return measure(request.repeated(Path(source), path), path, progress)
+    return measure(request.results_to_repeat(Path(source), path), path, progress)
 
 
 def resume(file: str | Path, *, anyway: bool = False, progress: Callback | None = None) -> BenchResults:
-    """Take the samples that a results file lacks. ``anyway``: even on another machine than the file's."""
-    return measure(request.resumed(Path(file), anyway=anyway), Path(file), progress)
+    """Take the samples that a results file lacks. ``anyway`` does so even on a machine other than the file's."""
+    return measure(request.results_to_resume(Path(file), anyway=anyway), Path(file), progress)
 
 
 def measure(results: BenchResults, file: Path | None = None, progress: Callback | None = None) -> BenchResults:

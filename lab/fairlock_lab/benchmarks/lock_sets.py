@@ -5,10 +5,10 @@ from __future__ import annotations
 
 TICKETS_AND_MCS = ("ticket", "twa", "mcs")
 PAPER_LOCKS = ("mcs", "clh", "twa", "tidex", "ticket", "hemlock", "reciprocating", "hapax", "hapax-vw")
-TAMED_LOCKS = ("reciprocating", "ticket", "lifo", "mcs", "tts")  # the five of the capacitor paper
+CAPACITOR_BASES = ("reciprocating", "ticket", "lifo", "mcs", "tts")  # the inner locks of the capacitor paper
 CAPACITORS = tuple(
     form.format(name)
-    for name in TAMED_LOCKS
+    for name in CAPACITOR_BASES
     for form in ("{}", "capacitor-{}", "capacitor-{}-fractional", "semaphore-around-{}")
 )
 SEMAPHORES = ("ticket-semaphore", "twa-semaphore", "twa-semaphore-futex", "twa-semaphore-chain", "fair-semaphore")
@@ -20,7 +20,7 @@ SMALL_ARRAYS = tuple(
     f"{name}{slots}" for name in ("twa", "hapax", "hapax-vw") for slots in ("/slots-1", "/slots-4", "/slots-64", "")
 )
 
-# What a program would otherwise use. Every run measures these references; results list those that this build lacks.
+# What a program would otherwise use. Every run measures these references. Results list those that this build lacks.
 GLIBC = ("pthread-mutex", "std-mutex", "pthread-mutex-pi")
 CK = ("ck-ticket", "ck-mcs", "ck-anderson", "ck-clh")
 LOCK_REFERENCES = (*GLIBC, *CK)

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-# Results of two machines that differ in one of these do not belong in one file.
+# If two machines differ in one of these facts, their results do not belong in one file.
 IDENTITY = ("cpu", "cpus", "kernel", "compiler", "libc", "python")
 
 
 def facts(compiler: str | None = None) -> dict[str, Any]:
-    """Return the facts about this machine; ``compiler`` is that of the native program, if it is used."""
+    """Return the facts about this machine; ``compiler`` is that of the native program, if the plan uses it."""
     libc = " ".join(part for part in platform.libc_ver() if part)
     return {
         "cpu": processor(),

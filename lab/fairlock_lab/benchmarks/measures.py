@@ -50,7 +50,7 @@ MEASURES: dict[str, Measure] = {
     "wall": Measure("seconds from start to end", "less", short="wall, s"),
     "user": Measure("seconds of processor time, in the program", "less", short="user, s"),
     "system": Measure("seconds of processor time, in the kernel", "less", short="system, s"),
-    "max_rss": Measure("most memory, MiB", "less", 2**20, "MiB"),
+    "max_rss": Measure("peak memory, MiB", "less", 2**20, "MiB"),
     "voluntary_switches": Measure("context switches because a thread waited", "less", short="switches: voluntary"),
     "involuntary_switches": Measure("context switches because another thread was due", "less", short="involuntary"),
 }

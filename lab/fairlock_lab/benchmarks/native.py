@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``fairlock_bench``: where it is, what it can measure, and how a process of it takes a sample."""
+"""The program ``fairlock_bench``: its path, what it can measure, and how it takes a sample."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
 from fairlock_lab.benchmarks.roster import Roster
 from fairlock_lab.paths import bench_program
 
-BROKEN, BAD_INPUT = 1, 2  # its exit statuses
-BREACH = "two threads were inside at once"  # its message about a lock that fails to exclude
+BROKEN, BAD_INPUT = 1, 2  # exit statuses of the program
+BREACH = "two threads were inside at once"  # the program's message about a lock that does not exclude
 # These families have no choice of lock, or choose it by preloading.
 WITHOUT_A_LOCK = {"overhead", "invalidation-diameter", *programs.FAMILIES}
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from fairlock_lab.benchmarks.results import Metrics, Plan, Point
-from fairlock_lab.benchmarks.rows import Measured, Row, RowWorkload, sample_in_child
+from fairlock_lab.benchmarks.rows import Row, RowFigure, RowWorkload, sample_in_child
 
 WORKLOAD = "install"
 STANDARD, INSTALLED = "threading", "fairlock.install()"
-START = {STANDARD: (), INSTALLED: ("-m", "fairlock")}  # as a user would do it: installed before the script starts
+START = {STANDARD: (), INSTALLED: ("-m", "fairlock")}  # as a user would install fairlock
 SCRIPT = str(Path(__file__).with_name("threaded_programs.py"))
-SPEED = Measured("speed / threading's", "throughput", least=1.0)
+SPEED = RowFigure("speed / threading's", "throughput", least=1.0)
 
 
 def row(title: str, program: str, threads: int) -> Row:

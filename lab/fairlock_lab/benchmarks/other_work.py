@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The share of the processors' time that other processes take during a sample, as ``lab/bench/other_work.hpp`` has it.
+"""The share of the processors' time that other processes take during a sample.
 
-The marks and notes with which tables report it are here too.
+``lab/bench/harness/background_load.hpp`` measures the same in C++. The marks and notes of tables about this share are
+here too.
 """
 
 from __future__ import annotations
@@ -11,19 +12,19 @@ import resource
 import time
 from pathlib import Path
 
-from fairlock_lab.benchmarks.figures import MOST_OTHER_WORK, Table, calm
+from fairlock_lab.benchmarks.figures import MOST_OTHER_WORK, Table, is_undisturbed
 
 DISTURBED = "!"  # marks a row that other work disturbed in every run
 
 
 class OtherWork:
-    """Counts from its construction on."""
+    """Measures from its construction on."""
 
     def __init__(self) -> None:
         self._began, self._before = time.monotonic(), busy() - ours()
 
     def share(self) -> float:
-        """Return the share of all processors' time since then. The programs that we started must have ended."""
+        """Return the share of all processors' time since the construction. Programs that we started must have ended."""
         spent = (time.monotonic() - self._began) * (os.cpu_count() or 1)
         return min(1.0, max(0.0, (busy() - ours() - self._before) / spent))
 
@@ -45,13 +46,13 @@ def ours() -> float:
 
 def disturbance(samples: Table) -> list[str]:
     """Return lines about the samples that other work disturbed; no lines if there are none."""
-    every = samples.results.samples
-    disturbed = sum(not calm(sample) for sample in every)
+    all_samples = samples.results.samples
+    disturbed = sum(not is_undisturbed(sample) for sample in all_samples)
     if not disturbed:
         return []
     marked = any(samples.disturbed(i) for i in range(len(samples.points)))
     share = f"{100 * MOST_OTHER_WORK:.0f} % of the processors"
     return [
-        f"Other work took more than {share} in {disturbed} of {len(every)} samples. They count only",
-        f"if a row has no others{f' ({DISTURBED})' if marked else ''}.",
+        f"Other work took more than {share} in {disturbed} of {len(all_samples)} samples.",
+        f"A row uses such samples only if it has no others{f' ({DISTURBED})' if marked else ''}.",
     ]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a selection to the points of a plan, and their order.
+"""Plans: the points that a selection measures, and their order.
 
-All points of a run are measured before the next run begins, so that a noisy hour affects all points alike. Within a
+All points of a run are measured before the next run begins, so a noisy hour affects all points alike. Within a
 run, points that are compared with each other (one config, one number of threads) follow one another. The seed shuffles
-their order, and the order of the comparisons. All samples of a run share a seed, so that the locks get the same work.
+their order, and the order of the comparisons. All samples of a run share a seed, so the locks get the same work.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fairlock.run import preload
 from fairlock.usage import UsageError, one_of
 from fairlock_lab.benchmarks import programs
-from fairlock_lab.benchmarks.families import ELSEWHERE
+from fairlock_lab.benchmarks.families import FAMILY_MODULES
 from fairlock_lab.benchmarks.results import Option, Plan, Point
 from fairlock_lab.benchmarks.roster import Roster, Subject
 from fairlock_lab.benchmarks.workload_types import OPTIONS, Config, Count, Workload
@@ -23,7 +23,7 @@ from fairlock_lab.benchmarks.workload_types import OPTIONS, Config, Count, Workl
 
 @dataclass(frozen=True)
 class Selection:
-    """The part of a workload that is measured. None and empty mean: as the workload has it."""
+    """The part of a workload that is measured. None and empty select the workload's default."""
 
     configs: tuple[str, ...] = ()
     locks: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ def points_of(name: str, workload: Workload, selection: Selection, roster: Roste
     points = []
     for config_name in chosen_configs(name, workload, selection):
         config = workload.configs[config_name]
-        if config.family not in (*roster.families, *ELSEWHERE):
+        if config.family not in (*roster.families, *FAMILY_MODULES):
             raise UsageError(f"workload {name}: {why_no_family(config.family, roster)}")
         available = programs.roster(roster) if config.family in programs.FAMILIES else roster
         for policy in selection.waiting:
@@ -67,7 +67,7 @@ def points_of(name: str, workload: Workload, selection: Selection, roster: Roste
 
 
 def admits(roster: Roster, lock: str, threads: int, options: Mapping[str, Option], *, insist: bool) -> bool:
-    """Return whether a lock admits so many threads and permits. With ``insist``, raise UsageError if it does not."""
+    """Return whether a lock admits this many threads and permits. With ``insist``, raise UsageError if it does not."""
     subject = roster.subjects.get(lock)
     if subject is None:
         return True
@@ -159,7 +159,7 @@ def policies(subject: Subject, workload: Workload, selection: Selection, *, insi
 
 
 def counts(threads: Sequence[Count], cpus: int) -> list[int]:
-    """Return the numbers of threads on a machine with so many processors."""
+    """Return the numbers of threads on a machine with this many processors."""
     numbers: set[int] = set()
     for count in threads:
         if isinstance(count, int):

@@ -21,7 +21,7 @@ from typing import IO
 from fairlock.signals import deferred
 
 GRACE = 30.0  # seconds that a sample may take beyond its window before it counts as hanging
-FIRST_LOOK = 0.0002  # seconds after the start of a program
+FIRST_OBSERVATION = 0.0002  # seconds after the start of a program
 
 
 class SampleError(Exception):
@@ -29,7 +29,7 @@ class SampleError(Exception):
 
 
 @dataclass(frozen=True)
-class Ended:
+class EndedProcess:
     status: int  # negative: the signal that killed it
     output: str
     errors: str
@@ -42,11 +42,11 @@ def run(
     limit: float,
     *,
     env: Mapping[str, str] | None = None,
-    look: Callable[[int], None] | None = None,  # called with the process id while the program runs
+    observer: Callable[[int], None] | None = None,  # called with the process id while the program runs
     discard: bool = False,  # do not keep its output
-) -> Ended:
-    """Run a program to its end. Kill it, and all that it started, after ``limit`` seconds or an interruption."""
-    # Files, not pipes: a process that the program leaves behind could keep a pipe open for ever.
+) -> EndedProcess:
+    """Run a program to its end. Kill it and all that it started after ``limit`` seconds, or when interrupted."""
+    # Files, not pipes: a process that the program leaves behind could keep a pipe open forever.
     with (
         tempfile.TemporaryFile() as output,
         tempfile.TemporaryFile() as errors,
@@ -76,31 +76,34 @@ def run(
         late = False
         try:
             waiter.start()
-            late = watch(process.pid, begin + limit, look, news, lambda: bool(ended or interrupts))
+            late = watch(process.pid, begin + limit, observer, news, lambda: bool(ended or interrupts))
         except RuntimeError as error:  # no memory for a thread
             raise SampleError(f"{error}: {' '.join(command)}") from error
         finally:
-            end(process.pid)  # even after its end: a process that it left behind would disturb the next sample
+            end(process.pid)  # even if it has ended: a process that it left behind would disturb the next sample
             if waiter.ident is not None:
                 waiter.join()
             _, status, usage = os.wait4(process.pid, 0)  # unlike getrusage(), wait4() counts this child alone
             process.returncode = os.waitstatus_to_exitcode(status)
         if late:
             raise SampleError(f"no end after {limit:g} s: {' '.join(command)}")
-        return Ended(process.returncode, text_of(output), text_of(errors), ended[0] - begin, usage)
+        return EndedProcess(process.returncode, text_of(output), text_of(errors), ended[0] - begin, usage)
 
 
-def watch(pid: int, until: float, look: Callable[[int], None] | None, news: int, over: Callable[[], bool]) -> bool:
-    """Call ``look`` at growing intervals until ``over``, as a byte in ``news`` announces. Return True if time is up."""
-    pause = FIRST_LOOK if look else math.inf
+def watch(pid: int, until: float, observer: Callable[[int], None] | None, news: int, over: Callable[[], bool]) -> bool:
+    """Call ``observer`` at growing intervals until ``over``. Return True if the time expires first.
+
+    A byte in ``news`` announces that ``over`` may have changed.
+    """
+    pause = FIRST_OBSERVATION if observer else math.inf
     while not over():
         left = until - time.monotonic()
         if left <= 0:
             return True
         if select.select([news], [], [], min(pause, left))[0]:
             os.read(news, 4096)
-        elif look:
-            look(pid)
+        elif observer:
+            observer(pid)
             pause *= 2
     return False
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workloads whose lock is inside a program or a library: how the lock is preloaded, and where databases are."""
+"""Workloads whose lock is inside a program or a library: the preloaded lock, and the folders of databases."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def missing(plan: Plan) -> dict[str, str]:
     return {"preload": "this build has no locks to preload: make build"}
 
 
-def known(point: Point) -> bool:
+def is_available(point: Point) -> bool:
     """Return whether this installation has the lock of a point."""
     if point.lock == UNREPLACED:
         return point.waiting is None
@@ -61,7 +61,7 @@ def known(point: Point) -> bool:
 
 
 def environment(point: Point) -> dict[str, str]:
-    """Return the environment of a sample's program, which alone chooses the preloaded lock."""
+    """Return the environment of a sample's program. Nothing else chooses the preloaded lock."""
     if point.family not in FAMILIES:
         return dict(os.environ)
     if point.lock == UNREPLACED:
@@ -81,24 +81,24 @@ def preloaded(point: Point) -> dict[str, str] | None:
 # --- was the lock loaded? ---
 
 NOT_LOADED = "the lock was not loaded, so the sample would measure another one"
-LOADER_ERROR = "from LD_PRELOAD cannot be preloaded"  # after which the loader continues without the lock
+LOADER_ERROR = "from LD_PRELOAD cannot be preloaded"  # the loader then continues without the lock
 LIBC = re.compile(r"/libc[-.]")  # the file of the C library
-STATIC_AFTER = (
-    5.0  # seconds without a C library: the program is linked statically. Even a busy machine loads one sooner
-)
+# After this many seconds without a C library, the program counts as linked statically. Even a busy machine loads the
+# library sooner.
+STATIC_AFTER = 5.0
 
 
 class LockObserver:
-    """Checks, while a program runs, that it has its lock. It also checks glibc's, so that all samples cost the same.
+    """Checks that a running program uses its lock. Glibc's lock is checked too, so that all samples cost the same.
 
-    It looks repeatedly, because a process may execute another program and drop its environment.
+    It checks repeatedly, because a process may execute another program and drop its environment.
     """
 
     def __init__(self, point: Point) -> None:
         self._point = point
-        # Of all locks.
+        # The folders of all locks.
         self._folders = [str(folder.resolve()) for folder in preload.directories()] if waitings() else []
-        self._name = self._file = None  # of this lock: the name in LD_PRELOAD, and the mapped file
+        self._name = self._file = None  # this lock's name in LD_PRELOAD, and its mapped file
         if point.lock != UNREPLACED:
             library = preload.library(point.lock, point.waiting or "")
             self._name, self._file = str(library), str(library.resolve())
@@ -150,7 +150,7 @@ def database_folder() -> Path:
     return Path(folder)
 
 
-def filled(folder: Path, fill: Callable[[Path], None]) -> Path:
+def filled_database(folder: Path, fill: Callable[[Path], None]) -> Path:
     """Return a database. If it does not exist, fill it; an interrupted filling leaves nothing behind."""
     if not folder.exists():
         part = folder.with_name(folder.name + ".part")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress of a benchmark: what a callback gets, and the callback that shows it on a terminal or in a log."""
+"""Progress of a benchmark: the argument of callbacks, and a callback that shows it on a terminal or in a log."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BenchProgress:
     samples: int  # to take, in all
     done_seconds: float  # planned for the samples that are done
     seconds: float  # planned for all samples
-    began: float = field(repr=False)  # as time.monotonic() had it
+    began: float = field(repr=False)  # by time.monotonic()
 
     @classmethod
     def start(cls, workload: str, samples: int, seconds: float) -> BenchProgress:
@@ -35,7 +35,7 @@ class BenchProgress:
         return replace(self, point=point)
 
     def after(self, seconds: float) -> BenchProgress:
-        """Return the progress after one more sample, which was planned to take so many seconds."""
+        """Return the progress after one more sample, which was planned to take this many seconds."""
         return replace(self, done=self.done + 1, done_seconds=self.done_seconds + seconds)
 
     @property
@@ -49,7 +49,7 @@ Callback = Callable[[BenchProgress], None]
 
 
 class TerminalProgress:
-    """A callback that shows a bar on a terminal, and else prints a line now and then. Leave its context to clear it."""
+    """A callback that shows a bar on a terminal, or prints occasional lines. Leaving its context clears the bar."""
 
     def __init__(self) -> None:
         self.live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"

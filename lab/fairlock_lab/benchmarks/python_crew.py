@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that contend for one lock, and the turns of each in a window after a warm-up."""
+"""Threads that contend for one lock. Their turns are counted in a window after a warm-up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from fairlock_lab.benchmarks.results import Metrics
 
-# Source code, so that the loop has nothing but the lock and the work. The threads share globals, because a
+# The loop is source code, so that it contains only the lock and the work. The threads share globals, because a
 # free-threaded Python counts references to other shared objects. Only WAITS times each wait, because that costs time.
 LOOP = """
 def work(lock, result, arrived):
@@ -58,7 +58,7 @@ class Window(NamedTuple):
 
 
 def crew(turn: str, lock: Any, threads: int, seconds: float, warm_up: float, inside: str, outside: str = "") -> Window:
-    """Let threads contend for a lock, and run these sources inside and outside it."""
+    """Let threads contend for a lock, and run this source code inside and outside the lock."""
     world: dict[str, Any] = {
         "n": 0,
         "over": False,

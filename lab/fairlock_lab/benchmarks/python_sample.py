@@ -17,7 +17,7 @@ import fairlock
 from fairlock_lab.benchmarks import python_crew, python_micro
 from fairlock_lab.benchmarks.results import Metrics, Option
 
-# Names, and not code, because they also come from results files.
+# A sample names its lock, and does not contain code, because the name may come from a results file.
 MAKERS: dict[str, Callable[[], Any]] = {
     "fairlock.Lock": fairlock.Lock,
     "fairlock.Lock('fair')": lambda: fairlock.Lock("fair"),

@@ -7,7 +7,7 @@ import importlib
 import json
 
 from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
-from fairlock_lab.benchmarks.rows import Mean, Measured, Row, RowWorkload, sample_in_child
+from fairlock_lab.benchmarks.rows import Mean, Row, RowFigure, RowWorkload, sample_in_child
 
 WORKLOAD = "python"
 LOOP = "n += 1"
@@ -19,7 +19,7 @@ STEPS = ((10, 10), (100, 100), (10, 1000), (1000, 1000), (1000, 10000))  # of lo
 
 
 def uncontended(name: str, most: float) -> Row:
-    figure = Measured("time / threading's", "ns", most=most)
+    figure = RowFigure("time / threading's", "ns", most=most)
     return Row(f"uncontended with {name}()", "uncontended", f"fairlock.{name}", f"threading.{name}", (figure,))
 
 
@@ -37,11 +37,11 @@ def contended(
 ) -> Row:
     beside = f", beside {hogs} hogs" if hogs else ""
     figures = (
-        Measured("speed / threading's", "throughput", least=speed),
-        Measured("slowest/fastest", "fairness", "ours", least=fairness),
-        Measured("  threading's", "fairness", "theirs"),
-        Measured("longest wait / threading's", "longest_wait", most=longest),
-        Measured("  ours, ms", "longest_wait", "ours", unit=1000),
+        RowFigure("speed / threading's", "throughput", least=speed),
+        RowFigure("slowest/fastest", "fairness", "ours", least=fairness),
+        RowFigure("  threading's", "fairness", "theirs"),
+        RowFigure("longest wait / threading's", "longest_wait", most=longest),
+        RowFigure("  ours, ms", "longest_wait", "ours", unit=1000),
     )
     title = f"{name}, {threads} threads, {body}{beside}"
     # In a window of one second, chance decides the fairness of 32 threads.
@@ -51,11 +51,11 @@ def contended(
 def work_outside(threads: int, inside: int, outside: int) -> Row:
     """Return the row of threads that also work outside the lock. A step of the loop adds one to a number."""
     figures = (
-        Measured("speed / threading's", "throughput", least=0.95),
-        Measured("slowest/fastest", "fairness", "ours", at_least_theirs=True),
-        Measured("  threading's", "fairness", "theirs"),
-        Measured("processors kept busy", "busy_processors", "ours"),
-        Measured("  threading's", "busy_processors", "theirs"),
+        RowFigure("speed / threading's", "throughput", least=0.95),
+        RowFigure("slowest/fastest", "fairness", "ours", at_least_theirs=True),
+        RowFigure("  threading's", "fairness", "theirs"),
+        RowFigure("processors kept busy", "busy_processors", "ours"),
+        RowFigure("  threading's", "busy_processors", "theirs"),
     )
     name = f"Lock(), {threads} threads, {inside} steps inside, {outside} outside"
     options: dict[str, Option] = {"inside": inside, "outside": outside}
@@ -63,7 +63,7 @@ def work_outside(threads: int, inside: int, outside: int) -> Row:
 
 
 def condition(most: float) -> Row:
-    figure = Measured("time / threading's", "throughput", most=most, inverse=True)
+    figure = RowFigure("time / threading's", "throughput", most=most, inverse=True)
     return Row(
         "Condition ping-pong",
         "ping-pong",
@@ -76,13 +76,13 @@ def condition(most: float) -> Row:
 
 
 def reacquired(algorithm: str, most: int) -> Row:
-    figure = Measured("most re-acquisitions before a waiter", "reacquisitions", "most of ours", most=most)
+    figure = RowFigure("most re-acquisitions before a waiter", "reacquisitions", "most of ours", most=most)
     name = f"Lock({algorithm!r}), owner that re-acquires at once"
     return Row(name, "re-acquisition", f"fairlock.Lock({algorithm!r})", None, (figure,), threads=2, seconds=0.1)
 
 
 def memory() -> Row:
-    figure = Measured("bytes", "bytes", "ours", most=128)
+    figure = RowFigure("bytes", "bytes", "ours", most=128)
     return Row("memory of a Lock()", "memory", "fairlock.Lock", None, (figure,), seconds=0.1)
 
 
@@ -107,9 +107,9 @@ def rows_for(python: str) -> list[Row | Mean]:
         return [
             *rows,
             contended("Semaphore(1)", semaphore, their_semaphore, 8, body=WORK, speed=2.5, fairness=0.8),
-            # The only row with work outside. In the others, a thread would keep the GIL for 5 ms, and take thousands of
-            # turns alone, which says nothing about the lock. Here it loses the GIL inside the lock half of the time,
-            # so that the other threads have to wait for the lock.
+            # The only row with work outside. In the others, a thread would keep the GIL for 5 ms and take thousands of
+            # turns alone, which says nothing about the lock. Here a thread loses the GIL inside the lock half of the
+            # time, so the other threads have to wait for the lock.
             work_outside(8, 1000, 1000),
         ]
     outside = [work_outside(threads, *steps) for threads in (2, 8, 32) for steps in STEPS]
@@ -133,7 +133,7 @@ def rows_for(python: str) -> list[Row | Mean]:
         *outside,
         Mean(
             "geometric mean of the rows with work outside",
-            Measured("speed / threading's", "throughput", least=1.1),
+            RowFigure("speed / threading's", "throughput", least=1.1),
             outside,
         ),
     ]

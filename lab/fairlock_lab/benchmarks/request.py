@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the arguments of ``bench``, ``repeat`` and ``resume`` to results without samples. Checks every argument."""
+"""Check the arguments of ``bench``, ``repeat`` and ``resume``, and turn them into results without samples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fairlock.usage import UsageError, one_of
 from fairlock_lab.benchmarks import harness, machine, native, ordinary_programs, plan, programs, python_types, results
 from fairlock_lab.benchmarks.composites import COMPOSITES
 from fairlock_lab.benchmarks.composites import points as composite_points
-from fairlock_lab.benchmarks.families import ELSEWHERE
+from fairlock_lab.benchmarks.families import FAMILY_MODULES
 from fairlock_lab.benchmarks.plan import Selection
 from fairlock_lab.benchmarks.results import BenchResults, Option, Plan
 from fairlock_lab.benchmarks.roster import Roster
@@ -31,7 +31,7 @@ def workload_names() -> list[str]:
 
 @dataclass(frozen=True)
 class Request:
-    """The arguments of ``fairlock_lab.bench``. None means: as the workload has it."""
+    """The arguments of ``fairlock_lab.bench``. None selects the workload's default."""
 
     workload: str | None
     config: Names | None = None
@@ -47,7 +47,7 @@ class Request:
     options: Mapping[str, Option] | Sequence[str] | None = None
     only: Names | None = None
 
-    def planned(self, file: Path | None = None) -> BenchResults:
+    def new_results(self, file: Path | None = None) -> BenchResults:
         """Return results without samples. Raise UsageError for a wrong argument."""
         if self.workload is None:
             names = ", ".join(workload_names())
@@ -129,7 +129,7 @@ class Request:
         return [f"{name}={truth[value] if isinstance(value, bool) else value}" for name, value in self.options.items()]
 
     def command(self, file: Path | None) -> list[str]:
-        """Return the words of the command line that says the same."""
+        """Return the words of the equivalent command line."""
         line = ["bench", str(self.workload)]
         for name in ("config", "locks", "waiting", "threads", "seconds", "runs", "hogs", "seed", "only"):
             value = getattr(self, name)
@@ -146,7 +146,7 @@ class Request:
 # --- plans of files ---
 
 
-def repeated(source: Path, file: Path | None = None) -> BenchResults:
+def results_to_repeat(source: Path, file: Path | None = None) -> BenchResults:
     """Return results without samples, with the plan of the file ``source``."""
     old = results.load(source)
     if file is not None and file.exists() and file.samefile(source):
@@ -155,7 +155,7 @@ def repeated(source: Path, file: Path | None = None) -> BenchResults:
     return harness.begin(old.plan, command, roster_for(old, source))
 
 
-def resumed(file: Path, *, anyway: bool = False) -> BenchResults:
+def results_to_resume(file: Path, *, anyway: bool = False) -> BenchResults:
     """Return the results of a file, which may lack samples."""
     kept = results.load(file)
     roster = roster_for(kept, file)
@@ -168,9 +168,9 @@ def resumed(file: Path, *, anyway: bool = False) -> BenchResults:
 def roster_for(old: BenchResults, path: Path) -> Roster | None:
     """Return the roster if the plan needs it. Raise UsageError if this build cannot measure the plan."""
     for point in old.plan.points:
-        if point.family in programs.FAMILIES and not programs.known(point):
+        if point.family in programs.FAMILIES and not programs.is_available(point):
             raise UsageError(f"{path}: this build of fairlock cannot measure {point}")
-    inside = [point for point in old.plan.points if point.family not in ELSEWHERE]
+    inside = [point for point in old.plan.points if point.family not in FAMILY_MODULES]
     if not inside:
         return None
     roster = native.roster()

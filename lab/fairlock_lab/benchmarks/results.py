@@ -22,13 +22,13 @@ Metrics = dict[str, Any]
 
 @dataclass(frozen=True)
 class Point:
-    """One thing to measure. Each run measures it again."""
+    """One combination to measure. Each run measures it again."""
 
     workload: str
     config: str
     lock: str
-    waiting: str | None  # the waiting policy; None: there is no choice
-    form: str | None  # None: there is no choice
+    waiting: str | None  # the waiting policy; None: the lock has no choice
+    form: str | None  # None: the lock has no choice
     threads: int  # 0: a program that decides for itself
     hogs: int
     seconds: float
@@ -119,7 +119,7 @@ class BenchResults:
         }
 
     def __str__(self) -> str:
-        from fairlock_lab.reports import overview  # which imports this module
+        from fairlock_lab.reports import overview  # imported here, because overview imports this module
 
         return overview.text(self)
 
@@ -166,7 +166,7 @@ def _rows(key: str, rows: Sequence[object]) -> list[str]:
 
 
 def load(path: Path) -> BenchResults:
-    """Read a results file. Raise UsageError if it cannot be used: its message says why, in one line."""
+    """Read a results file. Raise UsageError, with the reason in one line, if the file is not usable."""
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -20,16 +20,16 @@ from pathlib import Path
 from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import python_crew
 from fairlock_lab.benchmarks.other_work import OtherWork
-from fairlock_lab.benchmarks.process import GRACE, Ended, SampleError, call
+from fairlock_lab.benchmarks.process import GRACE, EndedProcess, SampleError, call
 from fairlock_lab.benchmarks.process import run as run_to_end
-from fairlock_lab.benchmarks.programs import LockObserver, database_folder, environment, filled
+from fairlock_lab.benchmarks.programs import LockObserver, database_folder, environment, filled_database
 from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
 
 PROGRAM, PACKAGE = "db_bench", "rocksdb-tools"
 FILLING = 600.0  # seconds that filling a database may take
 BENCHMARK = "readwhilewriting"
 
-# From the TWA paper, footnote 7: a small cache with one shard, whose lock is always contended.
+# The parameters of the TWA paper, footnote 7: a small cache with one shard, whose lock is always contended.
 PAPER: dict[str, Option] = {
     "compression_type": "none",
     "mmap_read": 1,
@@ -77,18 +77,18 @@ def sample(point: Point, plan: Plan, seed: int) -> Metrics:
     with tempfile.TemporaryDirectory(dir=database_folder()) as folder:
         database = Path(folder) / "db"
         if point.options.get("full", True):
-            full = filled(database_folder() / f"rocksdb-{entries}", lambda part: fill(part, entries))
+            full = filled_database(database_folder() / f"rocksdb-{entries}", lambda part: fill(part, entries))
             shutil.copytree(full, database, copy_function=link_or_copy)
             given["use_existing_db"] = 1
         words, unknown = flags({**given, "db": str(database)})
         others, observer = OtherWork(), LockObserver(point)
         with python_crew.hogs(point.hogs) if point.hogs else nullcontext():
-            ended = run_to_end([PROGRAM, *words], seconds + GRACE, env=environment(point), look=observer)
+            ended = run_to_end([PROGRAM, *words], seconds + GRACE, env=environment(point), observer=observer)
         share = others.share()
     return {
-        **figures(checked(ended)),
+        **figures(output_of(ended)),
         **observer.verdict(ended.errors),
-        "exclusion": "not asked",
+        "exclusion": "not checked",
         "other_work": share,
         "program": " ".join([PROGRAM, *(word for word in words if not word.startswith("--db="))]),
         **({"note": f"this {PROGRAM} has no {', '.join(unknown)}: left out"} if unknown else {}),
@@ -97,19 +97,19 @@ def sample(point: Point, plan: Plan, seed: int) -> Metrics:
 
 def fill(folder: Path, entries: Option) -> None:
     words, _ = flags({"benchmarks": "fillseq", "threads": 1, "num": entries, "db": str(folder), **PAPER})
-    checked(run_to_end([PROGRAM, *words], FILLING))
+    output_of(run_to_end([PROGRAM, *words], FILLING))
 
 
 def figures(output: str) -> Metrics:
-    """Parse the output of the program. It counts the reads of all threads together, so fairness is unknown."""
+    """Parse the output of the program. The program counts the reads of all threads together, so fairness is unknown."""
     match = RESULT.search(output)
     if match is None:
-        raise SampleError(f"{PROGRAM} printed no line for {BENCHMARK}, but: {'; '.join(lines(output)[-1:])}")
+        raise SampleError(f"{PROGRAM} printed no line for {BENCHMARK}. Its last line: {'; '.join(lines(output)[-1:])}")
     metrics: Metrics = {"throughput": float(match["rate"])}
     if match["seconds"]:
         seconds, operations = float(match["seconds"]), int(match["operations"])
         metrics = {"elapsed": seconds, "episodes": operations, "throughput": operations / seconds}
-    if match["read"]:  # by one thread
+    if match["read"]:  # the counts of one thread
         metrics["found"] = int(match["found"]) / max(1, int(match["read"]))
     return metrics
 
@@ -117,7 +117,7 @@ def figures(output: str) -> Metrics:
 # --- the program ---
 
 
-def checked(ended: Ended) -> str:
+def output_of(ended: EndedProcess) -> str:
     """Return the output of the program, or raise SampleError if it failed."""
     if ended.status != 0:
         errors = "; ".join(line for line in lines(ended.errors) if "error" in line.lower())
@@ -126,7 +126,7 @@ def checked(ended: Ended) -> str:
 
 
 def flags(given: dict[str, Option]) -> tuple[list[str], list[str]]:
-    """Return the command line without the flags that this version does not know, and the names of these flags."""
+    """Return the command line without the flags that this version lacks, and the names of these flags."""
     known = set(re.findall(r"^ +-(\w+) \(", help_of(PROGRAM), re.MULTILINE))
     words = [f"--{name}={value}" for name, value in given.items() if name in known]
     return words, [name for name in given if name not in known]

@@ -2,7 +2,7 @@
 """Workloads whose table has a row for each question, with a target: ``python`` and ``install``.
 
 A ratio compares the two samples of one run, and the figure is the median of the ratios. On a shared machine, even two
-runs of the same lock differ, so read the range. A figure is judged as printed, with two digits after the point. A
+runs of the same lock differ, so consider the range. A figure is judged as printed, with two decimal places. A
 missed target is only reported: the exit status is still 0.
 """
 
@@ -22,22 +22,22 @@ from fairlock_lab.benchmarks.other_work import DISTURBED, OtherWork, disturbance
 from fairlock_lab.benchmarks.process import GRACE, SampleError, call
 from fairlock_lab.benchmarks.results import BenchResults, Metrics, Option, Point
 
-DIGITS = 2  # after the point
+DIGITS = 2  # decimal places
 NOISE = 0.05
 
 
 @dataclass(frozen=True)
-class Measured:
+class RowFigure:
     """A figure of a row, and its target."""
 
     title: str
     measure: str
-    of: str = "ratio"  # of our type to that of threading; "ours", "theirs": the figure of one of them
+    of: str = "ratio"  # "ratio": of our type's figure to threading's; "ours", "theirs": the figure of one type
     most: float | None = None
     least: float | None = None
     unit: float = 1.0
-    inverse: bool = False  # the ratio of times, where the measure is a rate
-    at_least_theirs: bool = False  # our upper quartile reaches their lower one, less NOISE
+    inverse: bool = False  # the measure is a rate, and the ratio is one of times
+    at_least_theirs: bool = False  # the target: our upper quartile reaches their lower one, less NOISE
 
     def met(self, figure: Figure, theirs: Figure | None) -> bool | None:
         if self.at_least_theirs:
@@ -56,7 +56,7 @@ class Measured:
 class Finding:
     """One measured figure of a row."""
 
-    measured: Measured
+    measured: RowFigure
     figure: Figure
     met: bool | None  # None: there is no target
 
@@ -67,12 +67,12 @@ class Row:
     config: str
     ours: str
     theirs: str | None
-    figures: tuple[Measured, ...]
+    figures: tuple[RowFigure, ...]
     threads: int = 1
     hogs: int = 0
     options: Mapping[str, Option] = field(default_factory=dict)
     seconds: float = 1.0
-    windowed: bool = False  # `--seconds` sets the window
+    windowed: bool = False  # whether `--seconds` sets the window
 
     def points(self, workload: str, seconds: float | None) -> list[Point]:
         """Return the point of our type, and that of threading's."""
@@ -91,7 +91,7 @@ class Row:
         pair = (self.find(samples, self.ours), self.find(samples, self.theirs))
         return samples.disturbed(*(point for point in pair if point is not None))
 
-    def figure(self, measured: Measured, samples: Table) -> Figure | None:
+    def figure(self, measured: RowFigure, samples: Table) -> Figure | None:
         ours, theirs = self.find(samples, self.ours), self.find(samples, self.theirs)
         figure = None
         if measured.of == "ratio" and ours is not None and theirs is not None:
@@ -122,7 +122,7 @@ class Mean:
     """The geometric mean of the medians of other rows, if all of them were measured."""
 
     name: str
-    measured: Measured
+    measured: RowFigure
     rows: Sequence[Row]
 
     def points(self, workload: str, seconds: float | None) -> list[Point]:
@@ -142,7 +142,7 @@ class Mean:
 class RowWorkload:
     name: str
     title: str
-    rows_for: Callable[[str], Sequence[Row | Mean]]  # for a Python, as machine.python() names it
+    rows_for: Callable[[str], Sequence[Row | Mean]]  # takes a Python version, as machine.python() names it
     runs: int = 7
     warm_up: float = 0.15
 

@@ -12,7 +12,7 @@ from fairlock_lab.benchmarks.results import BenchResults
 
 CROWD, SMALL_CROWD, HOGS = 32, 8, 2
 
-# uncontended: for each lock, its reference, and how many times as long it may take
+# For each lock without contention: the reference, and how many times as long as the reference the lock may take.
 UNCONTENDED = {
     "ticket": ("ck-ticket", 1.1),
     "mcs": ("ck-mcs", 1.1),
@@ -23,7 +23,7 @@ UNCONTENDED = {
     "hapax-vw": ("pthread-mutex", 1.0),
     **dict.fromkeys(SEMAPHORES, ("sem_t", 0.75)),
 }
-OVERHEAD = 2.0  # nanoseconds by which the harness's loop may exceed a handwritten one
+OVERHEAD = 2.0  # nanoseconds that the harness's loop may take longer than a handwritten one
 
 
 @dataclass(frozen=True)

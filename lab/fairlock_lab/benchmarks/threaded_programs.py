@@ -4,7 +4,7 @@
     python threaded_programs.py PROGRAM THREADS SECONDS WARM_UP threading
     python -m fairlock threaded_programs.py PROGRAM THREADS SECONDS WARM_UP fairlock
 
-A program is a function that returns a worker for each thread. A worker runs for ever, and counts its work in
+A program is a function that returns a worker for each thread. A worker runs forever, and counts its work in
 ``done[0]``. The last argument names the module that the program's locks must come from: with other locks, the program
 exits with status 1.
 """
@@ -291,7 +291,7 @@ def measure(workers: list[Worker], seconds: float, warm_up: float) -> dict[str, 
             worker(done)
         except BaseException:
             traceback.print_exc()
-            os._exit(1)  # without this thread, it would be a different program
+            os._exit(1)  # without this thread, the sample would be of a different program
 
     for worker, done in zip(workers, counts, strict=True):
         threading.Thread(target=run, args=(worker, done), daemon=True).start()
@@ -311,7 +311,7 @@ def main(program: str, threads: str, seconds: str, warm_up: str, module: str) ->
         print(f"{program} did nothing in {seconds} s", file=sys.stderr, flush=True)
         os._exit(1)
     print(json.dumps(metrics), flush=True)
-    os._exit(0)  # the workers run for ever
+    os._exit(0)  # the workers run forever
 
 
 if __name__ == "__main__":

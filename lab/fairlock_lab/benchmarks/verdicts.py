@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts on the papers' claims: whether samples from this machine show the same.
+"""Verdicts on the papers' claims: whether samples from this machine reproduce them.
 
-A claim is reproduced if each of its comparisons that was measured holds. A comparison is a median of ratios (or of
+A claim is reproduced if each of its comparisons that was measured holds. A comparison checks a median of ratios (or of
 figures) against a bound. Nothing is decided if the bound lies between the quartiles, if there are too few runs, or if
 other work took a processor away in every run. Only points that were measured as in the paper count: with its
 parameters, and with a processor for each thread.
@@ -59,7 +59,9 @@ def decide(claim: Claim, tables: Sequence[Table], cpus: int) -> Verdict:
     if reason := undecidable(claim, tables):
         return verdict(NOT_DECIDABLE, reason)
     evidence = [
-        (comparison, piece) for comparison in claim.comparisons if (piece := look(comparison, tables)) is not None
+        (comparison, piece)
+        for comparison in claim.comparisons
+        if (piece := find_evidence(comparison, tables)) is not None
     ]
     if not evidence:
         return verdict(NOT_DECIDABLE, f"not measured: {claim.command(cpus)}")
@@ -89,7 +91,7 @@ def undecided(comparison: Comparison, evidence: Evidence) -> str:
     return f"too noisy for {expected(comparison)}" if straddles else ""
 
 
-def look(comparison: Comparison, tables: Iterable[Table]) -> Evidence | None:
+def find_evidence(comparison: Comparison, tables: Iterable[Table]) -> Evidence | None:
     """Return the figure of a comparison from the first file that has it."""
     for table in tables:
         for subject in points(comparison.subject, table):
@@ -122,7 +124,7 @@ def points(case: Case, table: Table) -> list[int]:
 
 
 def as_published(point: Point) -> bool:
-    """Whether the options and the waiting policy are those of the paper. Other points say nothing about it."""
+    """Whether the options and the waiting policy are those of the paper. Other points say nothing about the paper."""
     workload = WORKLOADS[point.workload]
     same = dict(point.options) == dict(workload.configs[point.config].options)
     return same and point.waiting in (None, *(workload.paper_waiting or workload.waiting))
@@ -133,7 +135,7 @@ def cpus_of(results: BenchResults) -> int:
 
 
 def undecidable(claim: Claim, tables: Iterable[Table]) -> str:
-    """Return the reason if the samples say that they decide nothing; else an empty string."""
+    """Return why the samples decide nothing, according to their metrics. Empty if they decide."""
     for table in tables:
         for comparison in claim.comparisons:
             for point in points(comparison.subject, table):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a workload consists of: configs, and the defaults of what is measured."""
+"""What a workload consists of: configs, and defaults for what to measure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Config:
 @dataclass(frozen=True)
 class Workload:
     title: str
-    paper: str  # with section and figure; empty: the workload is ours
+    paper: str  # with section and figure; empty: the workload is from no paper
     configs: Mapping[str, Config]
     locks: tuple[str, ...] = PAPER_LOCKS
     references: tuple[str, ...] = LOCK_REFERENCES
@@ -44,7 +44,7 @@ class Workload:
     warm_up: float = 0.1
     runs: int = 5
     hogs: tuple[int, ...] = (0,)
-    beside_hogs: float = 2.0  # beside hogs, windows are so many times as long
+    beside_hogs: float = 2.0  # how many times as long windows are beside hogs
     measures: tuple[str, ...] = ("throughput", "fairness")
     control: str | None = None  # the negative control: every run measures this lock, and must catch its breach
     y: str = "throughput"

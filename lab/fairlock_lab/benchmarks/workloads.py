@@ -2,7 +2,7 @@
 """The workloads, with the parameters of the papers as defaults.
 
 A workload is a question, and each config is a way to ask it. A config names a family of ``fairlock_bench`` (or a module
-in ``families``), and the options that it gets. The rest are defaults, which the user can change.
+in ``families``), and the options for this family. The other fields are defaults, which the user can change.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAXIMUM: Mapping[str, Option] = {
     "non-critical": 0,
 }
 
-# Work outside the critical section. Each thread of a pair has a processor. A team has at least one thread for each
+# The threads of the workload `outside`. Each thread of a pair has a processor. A team has at least one thread for each
 # processor, and a crowd at least four.
 TEAMS: dict[str, tuple[str, Count]] = {
     "pair": ("2 threads", 2),
@@ -49,8 +49,9 @@ STEPS = (  # team, steps inside, steps outside
 
 def outside(team: str, critical: int, non_critical: int) -> Config:
     size, threads = TEAMS[team]
+    steps = "step" if critical == 1 else "steps"
     return Config(
-        f"{size}: {critical} steps inside, {non_critical} on the thread's own data outside",
+        f"{size}: {critical} {steps} inside, {non_critical} on the thread's own data outside",
         options={
             "generator": "multiply-add",  # a step takes about a nanosecond
             "critical": critical,
@@ -64,13 +65,13 @@ def outside(team: str, critical: int, non_critical: int) -> Config:
 
 # The lock is inside a library or a program: another lock is preloaded (programs.environment). In the papers, threads
 # only spin. Here they also sleep, because a program may have more threads than there are processors.
-INSIDE: dict[str, Any] = {
+PRELOADING: dict[str, Any] = {
     "locks": PRELOADED,
     "references": ("pthread-mutex",),
     "waiting": ("spin-then-park",),
     "paper_waiting": ("spin",),
 }
-INSIDE_MEASURES = ("throughput", "fairness", "mutexes_per_episode")
+PRELOADING_MEASURES = ("throughput", "fairness", "mutexes_per_episode")
 
 WORKLOADS: dict[str, Workload] = {
     "mutex": Workload(
@@ -106,7 +107,7 @@ WORKLOADS: dict[str, Workload] = {
                 default=False,
             ),
             "rearrival": Config(
-                "as maximum, with the episode on the stack, and in the lock's body",
+                "like maximum, once with the episode on the stack, and once in the lock's body",
                 options={**MAXIMUM, "migrations": True},
                 forms=("guard", "mutex"),
                 measures=("throughput", "migrations", "fairness"),
@@ -156,7 +157,7 @@ WORKLOADS: dict[str, Workload] = {
         locks=TICKETS_AND_MCS,
     ),
     "locktorture": Workload(
-        "the kernel's locktorture in user space; a broken lock shows that the test notices a breach",
+        "the kernel's locktorture in user space; a broken lock shows that the test catches violations",
         f"{TWA_PAPER}, section 4.6, figure 7",
         {
             "locktorture": Config(
@@ -178,7 +179,7 @@ WORKLOADS: dict[str, Workload] = {
         "",
         {
             "handover": Config(
-                "as mutex maximum, with each hand-over and each wait timed",
+                "like `mutex` maximum, with each hand-over and each wait timed",
                 options={**MAXIMUM, "handover": True, "timed": True},
             )
         },
@@ -187,7 +188,7 @@ WORKLOADS: dict[str, Workload] = {
         y="handover.p50",
     ),
     "invalidation-diameter": Workload(
-        "one thread writes a word that others read: what the readers cost the writer",
+        "one thread writes a word that others read: how much the readers slow the writer down",
         f"{TWA_PAPER}, section 1, figure 1",
         {"invalidation-diameter": Config("fetch-and-add", family="invalidation-diameter", subject="fetch-and-add")},
         locks=(),
@@ -196,7 +197,7 @@ WORKLOADS: dict[str, Workload] = {
         runs=15,
     ),
     "fork-join": Workload(
-        "phases: each thread completes its episodes, then all meet at a barrier",
+        "phases: each thread completes its episodes, and then all threads meet at a barrier",
         "",
         {
             "fork-join": Config(
@@ -212,9 +213,9 @@ WORKLOADS: dict[str, Workload] = {
         y="phases",
     ),
     "multi-lock": Workload(
-        "threads that hold several contended locks at once",
+        "one thread holds several contended locks at once, and each other thread contends for one",
         f"{HAPAX_PAPER}, on HemLock",
-        {"multi-lock": Config("five locks, acquired in one order", family="multi-lock", options={"locks-held": 5})},
+        {"multi-lock": Config("five locks, acquired in order", family="multi-lock", options={"locks-held": 5})},
         locks=("mcs", "clh", "hemlock", "twa", "hapax", "hapax-vw"),
         threads=("..cpus",),
     ),
@@ -224,13 +225,13 @@ WORKLOADS: dict[str, Workload] = {
         {
             "throw": Config("back to back", family="throw"),
             "registered-frames": Config(
-                "as in a process with a just-in-time compiler, whose frame tables the library searches too",
+                "like a process with a just-in-time compiler, whose frame tables the library also searches",
                 family="throw",
                 options={"registered-frames": True},
             ),
         },
-        measures=INSIDE_MEASURES,
-        **INSIDE,
+        measures=PRELOADING_MEASURES,
+        **PRELOADING,
     ),
     "atomic-exchange": Workload(
         "exchange of a std::atomic of five integers: the lock is inside libatomic",
@@ -242,8 +243,8 @@ WORKLOADS: dict[str, Workload] = {
                 options={"non-critical": 100},
             )
         },
-        measures=INSIDE_MEASURES,
-        **INSIDE,
+        measures=PRELOADING_MEASURES,
+        **PRELOADING,
     ),
     "leveldb": Workload(
         "LevelDB's readrandom: the busiest lock is inside the database",
@@ -255,32 +256,32 @@ WORKLOADS: dict[str, Workload] = {
                 options={"entries": 1_000_000},
             )
         },
-        measures=INSIDE_MEASURES,
-        **INSIDE,
+        measures=PRELOADING_MEASURES,
+        **PRELOADING,
     ),
     "rocksdb": Workload(
-        "RocksDB's readwhilewriting: one more thread writes; the busiest lock guards a cache with one shard",
+        "RocksDB's readwhilewriting: one extra thread writes; the busiest lock guards a cache with one shard",
         f"{TWA_PAPER}, section 4.5, figure 6",
         {
             "readwhilewriting": Config(
-                "the database is full at the beginning",
+                "the database starts full",
                 family="rocksdb",
                 options={"entries": 1_000_000, "full": True},
             ),
             "from-empty": Config(
-                "the database is empty at the beginning, as in the paper, whose 200 seconds fill it",
+                "the database starts empty, as in the paper, whose runs of 200 seconds fill it",
                 family="rocksdb",
                 options={"entries": 1_000_000, "full": False},
                 default=False,
             ),
         },
         measures=("throughput",),
-        **INSIDE,
+        **PRELOADING,
     ),
     "collisions": Workload(
         "waiting arrays that are too small, so that waiters of one lock share a slot",
         "",
-        {"collisions": Config("as mutex maximum", options=MAXIMUM)},
+        {"collisions": Config("like `mutex` maximum", options=MAXIMUM)},
         locks=(*SMALL_ARRAYS, "tts"),
         waiting=("spin", "spin-then-park"),
         threads=("cpus", "4*cpus"),
@@ -315,7 +316,7 @@ WORKLOADS: dict[str, Workload] = {
         y="ns",
     ),
     "overhead": Workload(
-        "the cost of the harness: its loop against a handwritten loop for the same lock",
+        "the cost of the harness: its loop compared with a handwritten loop for the same lock",
         "",
         {"overhead": Config("one thread, no work inside or outside", family="overhead", subject="four locks")},
         locks=(),

@@ -12,8 +12,8 @@ from fairlock_lab.errors import ArgumentError
 from fairlock_lab.presentation import Table, Tabular
 
 LEGEND = """\
-B@x: thread B waits and watches x. A hapax is written block:number. A pointer is written as the thread whose element
-it points to."""
+B@x: thread B waits and watches x. A hapax is shown as block:number. A pointer is shown as the thread whose element it
+points to."""
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def check(
         runs = plan(find_subjects(*(names or subjects())), deep=deep)
         if engine == "dpor":
             runs = [run for run in runs if fits_dpor(run)]
-    for run in runs:  # report a run that a lock refuses before any run begins
+    for run in runs:  # before any run begins, report a run that a lock refuses
         native_check(run)
     explorer = Explorer(engine, max_states)
     tasks = [Task(str(run), partial(explorer.explore, run)) for run in runs]
@@ -161,7 +161,7 @@ def replay(
     """
     given = given_bounds(scenario=scenario, threads=threads, episodes=episodes, slots=slots, memory=memory)
     if (name is None) == (mutant is None):
-        raise ArgumentError("a schedule is replayed with one lock or with one mutant")
+        raise ArgumentError("to replay a schedule, name one lock or one mutant")
     if not schedule:
         raise ArgumentError("a schedule is letters A to D, each with an optional number: AAB1C")
     return replay_run(make_run(name, mutant, given), schedule)

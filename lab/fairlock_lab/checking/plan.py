@@ -188,7 +188,7 @@ def chain_sizes(subject: Subject, scenario: str, memory: str, slots: int, deep: 
         yield (3, 1)
     if memory == "sc" and scenario == "rounds" and (semaphore or deep) and not variation:
         yield (4, 1)
-        if name != "fair-semaphore":  # this one guesses whether it is saturated, and each guess doubles the states
+        if name != "fair-semaphore":  # it guesses whether it is saturated, and each guess doubles the states
             yield (3, 2)
     if memory == "sc" and scenario == "wrap" and "futex" in subject.name:
         yield (4, 1)  # the futex word wraps around

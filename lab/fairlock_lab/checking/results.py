@@ -79,7 +79,7 @@ class RunResult:
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> RunResult:
-        """Return the result that ``to_dict`` made this row from."""
+        """Return the result from which ``to_dict`` made this row."""
         names = {field.name for field in fields(Run)}
         run = Run(**{key: value for key, value in row.items() if key in names})
         return cls(run, **{key: value for key, value in row.items() if key not in names})
@@ -96,8 +96,8 @@ class RunResult:
         if self.property is None:
             return ""
         head = f"{self.run}: {self.property}: {self.what}"
-        again = f"  again: {self.run.command(self.schedule)}"
-        return "\n".join([head, *numbered(self.replay().lines, indent="  "), again])
+        replay = f"  replay: {self.run.command(self.schedule)}"
+        return "\n".join([head, *numbered(self.replay().lines, indent="  "), replay])
 
 
 class Results(Tabular, Sequence[Item]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measure locks against what a program would otherwise use, in runs that take turns."""
+"""Compare locks with those that a program would otherwise use, in interleaved runs."""
 
 from __future__ import annotations
 
@@ -32,25 +32,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("what to measure (default: as in the papers)")
     group.add_argument("--config", metavar="A,B", help="configs of the workload, or all")
-    group.add_argument("--locks", metavar="A,B", help="locks or semaphores, or all; the references are added")
+    group.add_argument("--locks", metavar="A,B", help="locks or semaphores, or all; references are added")
     group.add_argument("--no-references", action="store_true", help="leave out pthread_mutex and the other references")
     group.add_argument("--waiting", metavar="A,B", help="waiting policies; --list prints them")
     group.add_argument("--threads", metavar="1,2,4", help="numbers of threads")
-    group.add_argument("--seconds", type=float, metavar="S", help="the window in which turns are counted")
-    group.add_argument("--runs", type=int, metavar="N", help="independent runs, from which medians are taken")
+    group.add_argument("--seconds", type=float, metavar="S", help="length of the window in which turns are counted")
+    group.add_argument("--runs", type=int, metavar="N", help="number of runs; the tables show their medians")
     group.add_argument("--pin", action="store_true", help="pin each thread to a processor")
-    group.add_argument("--hogs", type=int, metavar="N", help="processes that burn CPU meanwhile")
-    group.add_argument("--seed", type=int, metavar="X", help="the seed of the order and the work (default: random)")
+    group.add_argument("--hogs", type=int, metavar="N", help="run N processes that burn CPU beside the samples")
+    group.add_argument("--seed", type=int, metavar="X", help="seed of the order and the work (default: random)")
     group.add_argument("--set", action="append", metavar="OPTION=VALUE", help="change an option of the workload")
     group.add_argument("--only", metavar="A,B", help="python, install: only rows whose names contain A or B")
     group = parser.add_argument_group("files")
     group.add_argument(
         "--json", type=Path, metavar="FILE", help="write each sample to this file as soon as it is taken"
     )
-    group.add_argument("--report", type=Path, metavar="FILE.html", help="make a page of the results")
+    group.add_argument("--report", type=Path, metavar="FILE.html", help="write a page of the results")
     group.add_argument("--resume", type=Path, metavar="FILE", help="take the samples that an interrupted run lacks")
-    group.add_argument("--from", dest="source", type=Path, metavar="FILE", help="repeat a plan: same order, same seeds")
-    group.add_argument("--anyway", action="store_true", help="--resume even on another machine than the file's")
+    group.add_argument(
+        "--from", dest="source", type=Path, metavar="FILE", help="repeat the plan of FILE: same order, same seeds"
+    )
+    group.add_argument("--anyway", action="store_true", help="with --resume: even if FILE is from another machine")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -58,19 +60,21 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         print_list()
         return 0
-    asked = request_of(args)
+    bench_request = request_of(args)
     if args.report is not None:
         check_drawing_library()
     if args.resume is not None:
-        refuse_others(args, asked, ("workload", "source", "json"), f"--resume continues the plan in {args.resume}")
-        results, path = request.resumed(args.resume, anyway=args.anyway), args.resume
+        refuse_others(
+            args, bench_request, ("workload", "source", "json"), f"--resume continues the plan in {args.resume}"
+        )
+        results, path = request.results_to_resume(args.resume, anyway=args.anyway), args.resume
         if not results.complete:
             check_writable(path)
     elif args.source is not None:
-        refuse_others(args, asked, ("workload",), f"--from repeats the plan in {args.source} as it is")
-        results, path = request.repeated(args.source, args.json), args.json
+        refuse_others(args, bench_request, ("workload",), f"--from repeats the plan in {args.source} as it is")
+        results, path = request.results_to_repeat(args.source, args.json), args.json
     else:
-        results = asked.planned(args.json)
+        results = bench_request.new_results(args.json)
         path = args.json or default_file(args.workload, "results.json")
     page = args.report or default_file(args.workload, "report.html")
     if path is not None and path != args.resume:
@@ -98,11 +102,11 @@ def request_of(args: argparse.Namespace) -> request.Request:
     )
 
 
-def refuse_others(args: argparse.Namespace, asked: request.Request, fixed: tuple[str, ...], why: str) -> None:
-    """Raise UsageError if another argument says what to measure: the plan of a file has all of it already."""
-    asked.check_numbers()
+def refuse_others(args: argparse.Namespace, bench_request: request.Request, fixed: tuple[str, ...], why: str) -> None:
+    """Raise UsageError if another argument says what to measure: the plan of the file already does."""
+    bench_request.check_numbers()
     others = any(getattr(args, name) is not None for name in fixed)
-    if others or asked != request.Request(args.workload):
+    if others or bench_request != request.Request(args.workload):
         raise UsageError(f"{why}: leave the other options out")
 
 
@@ -118,7 +122,7 @@ def default_file(workload: str | None, name: str) -> Path | None:
 def choose_signals() -> None:
     signals.all_as_ctrl_c()
     if signals.in_main_thread():
-        # If the parent ignored SIGCHLD, so would this process, and it could not ask how its children ended.
+        # If the parent ignored SIGCHLD, so would this process, and it could not learn how its children ended.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
@@ -133,7 +137,7 @@ def carry_out(results: BenchResults, path: Path | None, page: Path | None) -> in
         print(f"fairlock: {error}", file=sys.stderr)
         return FAILED
     if not results.complete:
-        path = kept_file(results, path)  # before the tables, because an impatient user may press Ctrl-C again
+        path = kept_file(results, path)  # before the tables are printed, because a user may press Ctrl-C again
     if results.samples:
         show(results)
     if not results.complete:

@@ -101,7 +101,7 @@ def print_results(args: argparse.Namespace, results: CheckResults | MutantResult
         print(results.coverage())
     else:
         print(results)
-    if isinstance(results, CheckResults) and (args.json or args.coverage):  # else they are part of the text
+    if isinstance(results, CheckResults) and (args.json or args.coverage):  # otherwise the text includes the problems
         for problem in results.problems():
             print(f"\n{problem}", file=sys.stderr if args.json else sys.stdout)
 

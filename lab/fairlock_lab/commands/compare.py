@@ -59,12 +59,12 @@ def options_of(command: Sequence[str], args: argparse.Namespace) -> dict[str, Op
     for name in compare_program.PRINTED:
         pattern = getattr(args, name.replace("-", "_"))
         if pattern is not None:
-            options[name] = checked(name, pattern)
+            options[name] = checked_pattern(name, pattern)
     options |= {"timeout": args.timeout} if args.timeout is not None else {}
     return options | {name: True for name in ("python", "show") if getattr(args, name)}
 
 
-def checked(name: str, pattern: str) -> str:
+def checked_pattern(name: str, pattern: str) -> str:
     try:
         groups = re.compile(pattern).groups
     except (re.error, OverflowError, RecursionError) as error:
@@ -87,6 +87,9 @@ def command_line(
 
 
 def rehearse(point: Point) -> float:
-    """Return how long the program takes. This run also loads its files into memory, and shows that it runs at all."""
-    print(f"{compare_program.WORKLOAD}: a first run with glibc's lock, which does not count", file=sys.stderr)
+    """Return how long the program takes.
+
+    This run also loads the program's files into memory, and shows that the program runs at all.
+    """
+    print(f"{compare_program.WORKLOAD}: a rehearsal with glibc's lock, which does not count", file=sys.stderr)
     return float(compare_program.run(point)["wall"])

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which lock should I use here? A few sentences, which follow from the samples.
 
-This is the only adviser: the table of ``fairlock bench short`` and the page of ``fairlock report`` print its sentences.
-It looks at every place where several locks contended, idle or beside processes that burn CPU, and excludes a lock that
+The table of ``fairlock bench short`` and the page of ``fairlock report`` print the sentences of this module. It judges
+every place where several locks contended, idle or beside processes that burn CPU, and excludes a lock that
 
 - starves threads: where the lock is saturated, its slowest thread gets less than EVEN of the fastest one's turns; or
 - leaves processors idle: where threads also work outside the lock, its throughput is less than FAST of the reference's.
 
-Among the others, the best lock is the one whose slowest thread gets most turns: that number is low if the lock is slow,
-and low if it is unfair. The usual lock wins a tie.
+Of the remaining locks, the best is the lock whose slowest thread gets the most turns: this number is low if the lock is
+slow, and also if it is unfair. The usual lock wins a tie.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def recommendation(field: Field, where: str) -> str:
         return text + (f"; **{fastest.best}** had the most turns in all." if fastest is not None else ".")
     good = {label: score for label, score in scores.items() if score.good}
     if not good:
-        return nothing_good(field, where)
+        return no_good_lock(field, where)
     ranked = rank({label: score.slowest for label, score in good.items()}, "throughput")
     if ranked is None:  # no run has all places
         best, rivals = max(good, key=lambda label: good[label].worst_speed), []
@@ -109,10 +109,10 @@ def recommendation(field: Field, where: str) -> str:
     pair = rank({label: scores[label].slowest for label in (best, usual) if label is not None}, "throughput")
     if ranked is None or not ranked.decided or (pair is not None and not pair.decided):
         text += " There were too few runs to be sure."
-    return text + tempting(field, best) + strict_order(field, best)
+    return text + why_not_the_fastest(field, best) + strict_order(field, best)
 
 
-def nothing_good(field: Field, where: str) -> str:
+def no_good_lock(field: Field, where: str) -> str:
     """Return what to use if every lock is unfair, or slow with work outside."""
     scores, usual = field.scores, field.usual
     ranked = rank({label: score.slowest for label, score in scores.items()}, "throughput")
@@ -157,7 +157,7 @@ def total_words(field: Field, best: str) -> str:
     return f", and {'' if pair.best == best else f'under {field.usual} '}all threads together got {ahead} as many"
 
 
-def tempting(field: Field, best: str) -> str:
+def why_not_the_fastest(field: Field, best: str) -> str:
     """Return why a lock with more throughput is not the best."""
     scores = field.scores
     overall = rank({label: score.throughput for label, score in scores.items()}, "throughput")

@@ -10,7 +10,7 @@ from html import escape
 from fairlock.table import show
 from fairlock_lab.benchmarks import verdicts
 from fairlock_lab.reports.data import Group, Source, locks_of
-from fairlock_lab.reports.markup import facts, more, pill, table
+from fairlock_lab.reports.markup import facts, pill, table, unfoldable
 from fairlock_lab.reports.words import counted
 
 PILLS = {verdicts.REPRODUCED: "good", verdicts.NOT_REPRODUCED: "bad"}
@@ -23,10 +23,10 @@ def claims_section(sources: Sequence[Source]) -> str:
     text = (
         claims_table(measured)
         if measured
-        else '<p class="quiet">These results measured none of the papers\' claims.</p>'
+        else '<p class="quiet">These results contain no measurement of the papers\' claims.</p>'
     )
     many = f"{counted(len(others), 'claim')} that these results cannot decide"
-    rest = more(many, claims_table(others)) if others else ""
+    rest = unfoldable(many, claims_table(others)) if others else ""
     return f"<h2>What the papers report, and what was measured here</h2>{text}{rest}"
 
 
@@ -62,7 +62,9 @@ def properties_section(groups: Sequence[Group]) -> str:
     if not tables:
         return ""
     legend = "".join(f'<p class="quiet small">{escape(line)}</p>' for line in LEGEND.splitlines()[:2])
-    words = "What each algorithm guarantees and needs, on any machine. A dot marks those that were measured here."
+    words = (
+        "What each algorithm guarantees and needs, on any machine. A dot marks the algorithms that were measured here."
+    )
     return f"<h2>Properties</h2><p>{words}</p>{''.join(tables)}{legend}"
 
 
@@ -82,11 +84,11 @@ def machine_section(source: Source, *, several: bool) -> str:
         "seed": plan.seed,
     }
     of = f": {source.path.name}" if several else ""
-    return f"""<h2>Machine, and how to repeat it{escape(of)}</h2>
+    return f"""<h2>Machine, and how to repeat the measurement{escape(of)}</h2>
 {facts(known)}
 <p class="quiet small">Measured with</p>
 <pre>{escape(command)}</pre>
-<p class="quiet small">To repeat it with the same plan, order and seeds</p>
+<p class="quiet small">To repeat the measurement with the same plan, order and seeds</p>
 <pre>{escape(again)}</pre>"""
 
 

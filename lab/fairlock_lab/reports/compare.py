@@ -99,7 +99,7 @@ class Comparison:
 
     @property
     def elsewhere(self) -> str:
-        """A warning if the locks of others changed too: the machine may be the reason."""
+        """A warning if the locks of other libraries changed too: the machine may be the reason."""
         others = [change for change in self.changes if change.measure != FAIRNESS and is_reference(change.point.lock)]
         moved = [change for change in others if change.verdict not in (NOISE, UNKNOWN)]
         if not others or len(moved) < len(others) / 4:
@@ -124,7 +124,7 @@ def comparable(sources: Sequence[Source]) -> bool:
 
 
 def key(point: Point) -> tuple[Any, ...]:
-    """Return what identifies a point. Its window and most of its options do not."""
+    """Return what identifies a point. Its window and most of its options are left out."""
     # A different body of the Python workload is a different question, and so is a different program.
     body = point.options.get("body") or point.options.get("command")
     return (point.workload, point.config, point.lock, point.waiting, point.form, point.threads, point.hogs, body)
@@ -204,7 +204,7 @@ def differences(old: Source, new: Source) -> Iterator[str]:
             yield from (difference for difference in differing if difference not in seen)
             seen.update(differing)
     if new.results.created < old.results.created:
-        yield f"{new.path.name} is older than {old.path.name}: is the order right?"
+        yield f"{new.path.name} is older than {old.path.name}: are the files in the right order?"
 
 
 def unequal(where: str, old: Mapping[str, Any], new: Mapping[str, Any], ignored: Sequence[str] = ()) -> Iterator[str]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from fairlock_lab.benchmarks.figures import Figure, Table, calm, figure, value_of
+from fairlock_lab.benchmarks.figures import Figure, Table, figure, is_undisturbed, value_of
 from fairlock_lab.benchmarks.lock_sets import NO_LOCK, SEMAPHORE_REFERENCES
 from fairlock_lab.benchmarks.results import BenchResults, Point, Sample, load
 from fairlock_lab.benchmarks.workload_types import Config, Workload
@@ -104,7 +104,7 @@ class Group:
     def trusted(self, number: int) -> list[Sample]:
         """The samples of a point, by run, without those that other work disturbed if enough others remain."""
         samples = sorted(self.source.table.samples(number), key=lambda sample: sample.run)
-        undisturbed = [sample for sample in samples if calm(sample)]
+        undisturbed = [sample for sample in samples if is_undisturbed(sample)]
         return undisturbed if len(undisturbed) >= FEWEST_RUNS else samples
 
     def in_runs(self, number: int, measure: str) -> dict[int, float]:
@@ -149,7 +149,7 @@ class Group:
 
 
 def lock_of(point: Point) -> str:
-    """Return the lock whose button shows and hides a point; a lock with a small array shares the button of the lock."""
+    """Return the lock whose button shows and hides a point. A lock with a small array shares the lock's button."""
     return point.lock.partition("/")[0]
 
 

@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fairlock_lab.benchmarks.figures import calm, value_of
+from fairlock_lab.benchmarks.figures import is_undisturbed, value_of
 from fairlock_lab.benchmarks.lock_sets import PEERS
 from fairlock_lab.benchmarks.programs import FAMILIES as PROGRAMS
 from fairlock_lab.benchmarks.results import Sample
@@ -40,7 +40,7 @@ class Place:
     def candidates(self, kind: str) -> dict[str, int]:
         """Return the points of the locks that a program could choose, by label.
 
-        These are not locks of other libraries, controls, small arrays, or locks that are measured under two names.
+        This leaves out locks of other libraries, controls, small arrays, and locks that are measured under two names.
         """
         points = self.group.points
         return {
@@ -76,10 +76,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Score:
-    """How a lock did: by run, as geometric means of its shares of the best median of each place; and its weaknesses."""
+    """The score of a lock. Values by run are geometric means over all places of the lock's share of the best median."""
 
-    slowest: Mapping[int, float]  # turns of the slowest thread; empty: it got none in one of the runs
-    throughput: Mapping[int, float]
+    slowest: Mapping[int, float]  # by run: turns of the slowest thread; empty: it got no turn in a run
+    throughput: Mapping[int, float]  # by run
     fairness: float  # the lowest median, where the lock is saturated
     saturated: Sequence[float]  # speeds where the lock is saturated
     outside: Sequence[float]  # speeds where threads also work outside
@@ -131,7 +131,7 @@ def field_of(groups: Sequence[Group], kind: str, *, crowded: bool) -> Field | No
     if not places:
         return None
     others = [place for place in regime if place not in places]
-    if crowded:  # a program with many threads may at times have few that run
+    if crowded:  # a program with many threads may at times have few runnable ones
         others += [place for place in places_of(groups, kind, crowded=False) if place.work_outside]
     labels = list(places[0].candidates(kind))
     usual = usual_lock(labels)
@@ -180,7 +180,7 @@ def disturbed(places: Sequence[Place]) -> bool:
     """Whether other work disturbed most of the samples."""
     numbers = [(place.group, i) for place in places for i in place.group.at(place.threads)]
     samples = [sample for group, i in numbers for sample in group.source.table.samples(i)]
-    return sum(not calm(sample) for sample in samples) > len(samples) / 2
+    return sum(not is_undisturbed(sample) for sample in samples) > len(samples) / 2
 
 
 def slowest_of(sample: Sample) -> float | None:
@@ -200,9 +200,8 @@ def shares(places: Sequence[Place], kind: str, of: Callable[[Sample], float | No
         best = max((statistics.median(runs.values()) for runs in values.values() if runs), default=1.0)
         for label, runs in values.items():
             by_run = logs.setdefault(label, {})
-            if (
-                min(runs.values(), default=0) <= 0
-            ):  # to leave out only these runs would favour a lock that starves threads
+            # Leaving out only the runs without turns would favour a lock that starves threads.
+            if min(runs.values(), default=0) <= 0:
                 continue
             for run, value in runs.items():
                 by_run.setdefault(run, []).append(math.log(value / best))

@@ -13,7 +13,7 @@ from fairlock_lab.reports.rankings import has_loops, loops, ranking
 from fairlock_lab.reports.style import Spec
 from fairlock_lab.reports.tables import measures_of
 
-BESIDE = ("fairness", "jain")  # these stand beside the leading measure
+FAIRNESS_MEASURES = ("fairness", "jain")  # these stand beside the leading measure
 IN_HISTOGRAMS = ("handover.p50", "handover.p99")
 ONLY_IF_LISTED = ("processors",)  # every sample has it, but it matters only where threads may sleep
 
@@ -23,7 +23,7 @@ def drawings(group: Group) -> list[Drawing]:
     if has_loops(group):
         return [loops(group)]
     leading = leading_of(group)
-    order = (*BESIDE, *(name for name in MEASURES if name not in BESIDE))
+    order = (*FAIRNESS_MEASURES, *(name for name in MEASURES if name not in FAIRNESS_MEASURES))
     listed = measures_of(group.workload, group.config)
     others = [name for name in order if group.has(name) and name not in (leading, *IN_HISTOGRAMS)]
     others = [name for name in others if name in listed or name not in ONLY_IF_LISTED]
@@ -37,7 +37,9 @@ def drawings(group: Group) -> list[Drawing]:
     else:
         if leading is not None:
             result.append(over_threads(group, leading, "main"))
-        result += [over_threads(group, name, "side" if name in BESIDE and leading else "half") for name in others]
+        result += [
+            over_threads(group, name, "side" if name in FAIRNESS_MEASURES and leading else "half") for name in others
+        ]
         if leading is not None and len(group.series) > 2:
             result.append(small_multiples(group, leading))
     return [*result, *histograms(group)]

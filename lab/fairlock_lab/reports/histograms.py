@@ -9,7 +9,7 @@ from itertools import pairwise
 from fairlock_lab.benchmarks.figures import percentile
 from fairlock_lab.reports.data import Group, lock_of
 from fairlock_lab.reports.measures import nanoseconds
-from fairlock_lab.reports.parts import TIME, Drawing, Row, bare, colour, digits, few_lines, panels, slug
+from fairlock_lab.reports.parts import TIME, Drawing, Row, colour, digits, few_lines, panels, slug, without_legend
 from fairlock_lab.reports.style import Spec
 from fairlock_lab.reports.words import counted, sentence
 
@@ -75,7 +75,7 @@ def drawing(group: Group, kind: str, threads: int, *, folded: bool) -> Drawing:
                 "x2": {"field": "to"},
                 "y": y,
                 "y2": {"datum": 0},
-                "color": bare(colour(group)),
+                "color": without_legend(colour(group)),
                 "tooltip": [
                     {"field": "label", "title": "lock"},
                     {"field": "span", "title": "time"},

@@ -112,9 +112,11 @@ def report(
         raise UsageError(f"there is no sample yet in {', '.join(str(source.path) for source in sources)}")
     sheets = [(group, drawings(group)) for group in groups]
     libraries = str(draw.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
-    every = [figure for _, sheet in sheets for figure in sheet]
-    every += changes.drawings(comparison) if comparison is not None else []
-    result = Report(sources, page(sources, sheets, libraries, comparison), list(advice(groups)), comparison, every)
+    all_figures = [figure for _, sheet in sheets for figure in sheet]
+    all_figures += changes.drawings(comparison) if comparison is not None else []
+    result = Report(
+        sources, page(sources, sheets, libraries, comparison), list(advice(groups)), comparison, all_figures
+    )
     if out is not None:
         result.save(Path(out))
     if figures is not None:

@@ -12,11 +12,10 @@ from fairlock_lab.reports.parts import (
     KEY,
     NOT_HIDDEN,
     Drawing,
-    apart,
-    bare,
     best_words,
     colour,
     dash,
+    keep_separate,
     panels,
     plain,
     region,
@@ -24,6 +23,7 @@ from fairlock_lab.reports.parts import (
     shape,
     slug,
     tooltip,
+    without_legend,
     x_threads,
     y_values,
 )
@@ -36,7 +36,7 @@ HEIGHTS = {"main": 372, "side": 124, "half": 220}
 HOVER = {"type": "point", "on": "pointerover", "clear": "pointerout", "nearest": True, "fields": ["label"]}
 
 
-def seen(opacity: float = 1) -> Spec:
+def hover_opacity(opacity: float = 1) -> Spec:
     return {"condition": {"param": "hover", "value": opacity}, "value": 0.1}
 
 
@@ -58,19 +58,25 @@ def over_threads(group: Group, name: str, place: Literal["main", "side", "half"]
                     "y": {**y, "field": "low"},
                     "y2": {"field": "high"},
                     "color": tint,
-                    "opacity": seen(0.7),
+                    "opacity": hover_opacity(0.7),
                 },
             },
             {
                 "mark": {"type": "line"},
-                "encoding": {"x": x, "y": y, "color": tint, "strokeDash": apart(dash(group)), "opacity": seen()},
+                "encoding": {
+                    "x": x,
+                    "y": y,
+                    "color": tint,
+                    "strokeDash": keep_separate(dash(group)),
+                    "opacity": hover_opacity(),
+                },
             },
             {
                 "params": [{"name": "hover", "select": HOVER}],
                 # The tooltip gets the whole row, of which page.js shows a part: for the nearest point, some versions of
                 # Vega-Lite look for the fields of a tooltip in the wrong place.
                 "mark": {"type": "point", "filled": True, "size": 42, "tooltip": {"content": "data"}},
-                "encoding": {"x": x, "y": y, "color": tint, "shape": shape(group), "opacity": seen()},
+                "encoding": {"x": x, "y": y, "color": tint, "shape": shape(group), "opacity": hover_opacity()},
             },
         ],
     }
@@ -93,7 +99,7 @@ def small_multiples(group: Group, name: str) -> Drawing:
     y["axis"]["tickCount"] = 3
     x = x_threads(group)
     x["axis"]["title"] = None
-    own = {"x": x, "color": bare(colour(group))}
+    own = {"x": x, "color": without_legend(colour(group))}
     behind = [{key: row[key] for key in ("lock", "label", "threads", "value")} for row in rows]
     layers: list[Spec] = [
         {  # its data are not divided among the panels
@@ -106,7 +112,7 @@ def small_multiples(group: Group, name: str) -> Drawing:
             "mark": {"type": "area", "opacity": 0.22},
             "encoding": {**own, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
         },
-        {"mark": {"type": "line"}, "encoding": {**own, "y": y, "strokeDash": bare(dash(group))}},
+        {"mark": {"type": "line"}, "encoding": {**own, "y": y, "strokeDash": without_legend(dash(group))}},
         {
             "mark": {"type": "point", "filled": True, "size": 30, "opacity": 1},
             "encoding": {**own, "y": y, "tooltip": tooltip()},
@@ -167,7 +173,7 @@ def over_slots(group: Group) -> Drawing:
             "mark": {"type": "rule", "opacity": 0.6},
             "encoding": {**place, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
         },
-        {"mark": {"type": "line"}, "encoding": {**place, "strokeDash": apart(by_line(dashes))}},
+        {"mark": {"type": "line"}, "encoding": {**place, "strokeDash": keep_separate(by_line(dashes))}},
         {
             "mark": {"type": "point", "filled": True, "size": 42, "opacity": 1},
             "encoding": {

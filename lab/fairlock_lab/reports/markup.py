@@ -54,7 +54,8 @@ def table(
 ) -> str:
     """Return a table whose cells are HTML, and whose rows have these marks as classes. The first cell heads its row.
 
-    Kinds: with `stack`, rows become blocks on a phone, and with `lines`, each cell a line; `tight` is for short cells.
+    Kinds: with `stack`, rows become blocks on a phone. With `lines`, each cell of a block is a line. `tight` is for
+    short cells.
     """
     right = set(numbers)
 
@@ -82,7 +83,7 @@ def facts(pairs: Mapping[str, object]) -> str:
     return f"<dl>{lines}</dl>"
 
 
-def more(summary: str, inside: str, identity: str = "") -> str:
+def unfoldable(summary: str, inside: str, identity: str = "") -> str:
     """Return a part that the reader can unfold."""
     name = f' id="{identity}"' if identity else ""
     return f'<details class="more"{name}><summary>{escape(summary)}</summary>{inside}</details>'

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 "use strict";
-// Draw the figures: in the colours of the reader's theme, as wide as their elements, without the locks that are hidden.
+// Draw the figures in the colours of the reader's theme, as wide as their elements, and without the hidden locks.
 
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -56,7 +56,7 @@
       tooltip: { theme: dark.matches ? "dark" : "light", formatTooltip: tip },
     });
 
-  // A row with a label gets a short tooltip. Other rows are already chosen by their figure.
+  // A row with a label gets a short tooltip. For other rows, the figure has already chosen the fields.
   function tip(value, clean) {
     const { label, threads, median, quartiles, runs } = value;
     const rows = label === undefined ? value : { lock: label, threads, median, quartiles, runs };

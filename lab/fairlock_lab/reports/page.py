@@ -64,7 +64,7 @@ def page(
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="fairlock {__version__}">
-<title>{escape(what(sources))} on {escape(machine(sources))}: fairlock report</title>
+<title>{escape(workload_words(sources))} on {escape(machine_words(sources))}: fairlock report</title>
 <link rel="icon" href="data:,">
 <style>
 {file("page.css")}
@@ -109,11 +109,11 @@ def embedded(value: object) -> str:
 # --- the top ---
 
 
-def what(sources: Sequence[Source]) -> str:
+def workload_words(sources: Sequence[Source]) -> str:
     return listed(list(dict.fromkeys(source.results.plan.workload for source in sources)))
 
 
-def machine(sources: Sequence[Source]) -> str:
+def machine_words(sources: Sequence[Source]) -> str:
     names = list(dict.fromkeys(str(source.results.machine.get("cpu", "?")) for source in sources))
     return f"{names[0]}, {counted(sources[-1].cpus, 'CPU')}" if len(names) == 1 else "several machines"
 
@@ -124,8 +124,8 @@ def top(sources: Sequence[Source], links: str) -> str:
     words += [str(newest.machine[name]) for name in ("kernel", "compiler", "libc") if newest.machine.get(name)]
     words.append(counted(newest.plan.runs, "run"))
     return f"""<header class="top">
-<p class="eyebrow">fairlock report: {escape(what(sources))}</p>
-<h1>{escape(machine(sources))}</h1>
+<p class="eyebrow">fairlock report: {escape(workload_words(sources))}</p>
+<h1>{escape(machine_words(sources))}</h1>
 <p class="quiet small">{escape(" · ".join(words))}</p>
 <nav aria-label="Contents">{links}</nav>
 </header>"""

@@ -63,7 +63,7 @@ def numbers(figure: Figure, measure: Measure) -> Row:
 
 
 def digits(value: float) -> float:
-    """Return the value with six digits, which keeps the page small: no measurement has more."""
+    """Return the value with six digits, which keeps the page small: no measurement is more precise."""
     return float(f"{value:.6g}")
 
 
@@ -228,12 +228,12 @@ def dash(group: Group) -> Spec:
     return by_label(group, [list(dashed) for dashed in dashes])
 
 
-def bare(channel: Spec) -> Spec:
+def without_legend(channel: Spec) -> Spec:
     """Return a channel without a legend."""
     return {**channel, "legend": None}
 
 
-def apart(channel: Spec) -> Spec:
+def keep_separate(channel: Spec) -> Spec:
     """Return a channel without a legend: Vega-Lite would merge the legends of channels with the same domain."""
     scale = {name: values[::-1] for name, values in channel["scale"].items()}
     return {**channel, "scale": scale, "legend": None}

@@ -10,7 +10,6 @@ from fairlock_lab.reports.parts import (
     Drawing,
     Row,
     axis,
-    bare,
     best_words,
     colour,
     numbers,
@@ -18,6 +17,7 @@ from fairlock_lab.reports.parts import (
     rows_of,
     slug,
     tooltip,
+    without_legend,
 )
 from fairlock_lab.reports.style import Spec, look
 from fairlock_lab.reports.words import counted, sentence, threads
@@ -29,7 +29,7 @@ def ranking(group: Group, name: str) -> Drawing:
     measure = MEASURES[name]
     rows = sorted(rows_of(group, name), key=lambda row: float(row["value"]), reverse=measure.better != "less")
     values = [row["value"] for row in rows]
-    room = 1.14  # for the numbers behind the bars
+    room = 1.14  # for the numbers to the right of the bars
     most = 1 if measure.scale == "share" else max(row["high"] for row in rows)
     scale: Spec = {"domain": [0, room * most], "nice": False}
     log = measure.scale in ("paper", "log") and min(values) > 0 and max(values) > 10 * min(values)
@@ -45,7 +45,7 @@ def ranking(group: Group, name: str) -> Drawing:
     spec = {
         **plain(rows, 21 * len(rows)),
         "layer": [
-            {"mark": mark, "encoding": {"y": y, "x": x, "color": bare(colour(group)), "tooltip": tooltip()}},
+            {"mark": mark, "encoding": {"y": y, "x": x, "color": without_legend(colour(group)), "tooltip": tooltip()}},
             {
                 "mark": {"type": "rule", "style": "spread"},
                 "encoding": {"y": y, "x": {**x, "field": "low"}, "x2": {"field": "high"}},

@@ -12,7 +12,7 @@ from fairlock_lab.benchmarks.figures import value_of
 from fairlock_lab.reports import compare
 from fairlock_lab.reports.advice import NO_ADVICE, NOT_RELIABLE, advice
 from fairlock_lab.reports.data import Group, Source
-from fairlock_lab.reports.markup import classes, more, pill, rich, table
+from fairlock_lab.reports.markup import classes, pill, rich, table, unfoldable
 from fairlock_lab.reports.measures import MEASURES
 from fairlock_lab.reports.noise import FEWEST_RUNS
 from fairlock_lab.reports.parts import Drawing, digits
@@ -46,7 +46,7 @@ def summary_section(sources: Sequence[Source], groups: Sequence[Group]) -> str:
 
 
 def winners(wins: Sequence[Win]) -> str:
-    """Return the winners: with one thread, with most threads that have a processor each, and with most threads."""
+    """Return the winners: with one thread, with the most threads that have processors, and with the most threads."""
     rows: dict[tuple[str, str], list[Win]] = {}
     for win in wins:
         rows.setdefault((win.group.slug, win.kind), []).append(win)
@@ -83,11 +83,11 @@ def winner(win: Win) -> str:
 def group_section(group: Group, drawings: Sequence[Drawing]) -> str:
     shown = [drawing for drawing in drawings if not drawing.folded]
     folded = [drawing for drawing in drawings if drawing.folded]
-    others = more("Other numbers of threads", figures(folded)) if folded else ""
+    others = unfoldable("Other numbers of threads", figures(folded)) if folded else ""
     return f"""<div class="head"><h2>{escape(group.title)}</h2>
 {"".join(lede(group))}</div>
 {figures(shown)}
-{others}{more("Numbers", numbers(group))}"""
+{others}{unfoldable("Numbers", numbers(group))}"""
 
 
 def lede(group: Group) -> Iterator[str]:
@@ -169,7 +169,7 @@ def comparison_section(comparison: compare.Comparison, drawings: Sequence[Drawin
 <ul class="notes">{"".join(others)}</ul>
 {changes_table(changed) if changed else ""}
 {figures(shown)}
-{more("All comparisons", figures(folded) + changes_table(comparison.changes))}
+{unfoldable("All comparisons", figures(folded) + changes_table(comparison.changes))}
 </div>"""
 
 
@@ -211,4 +211,4 @@ def samples_section(groups: Sequence[Group]) -> str:
     inside = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
     many = sum(1 for group in groups for _ in group.samples())
     whole = f'<div class="scroll tall"><table class="tight"><thead><tr>{inside}</tr></thead></table></div>'
-    return f"<h2>Samples</h2>{more(f'All {many} samples', whole, 'samples')}"
+    return f"<h2>Samples</h2>{unfoldable(f'All {many} samples', whole, 'samples')}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the page says in words: which lock won where, and how far the measurement can be trusted."""
+"""What the page says in words: which lock won where, and how far to trust the measurement."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fairlock_lab.benchmarks.figures import MOST_OTHER_WORK, calm, value_of
+from fairlock_lab.benchmarks.figures import MOST_OTHER_WORK, is_undisturbed, value_of
 from fairlock_lab.reports.contest import Contest, contest, usual_lock
 from fairlock_lab.reports.data import Group, Source
 from fairlock_lab.reports.measures import MEASURES
@@ -78,12 +78,18 @@ def wins(groups: Sequence[Group]) -> list[Win]:
 
 def notes(sources: Sequence[Source], groups: Sequence[Group]) -> Iterator[Note]:
     """Yield what a reader must know before trusting the figures."""
-    yield from (disturbance(sources), *crowding(groups), *exclusion(groups), *gaps(sources), *undrawn(groups))
+    yield from (
+        disturbance(sources),
+        *crowding(groups),
+        *exclusion(groups),
+        *gaps(sources),
+        *metrics_without_figure(groups),
+    )
 
 
 def disturbance(sources: Sequence[Source]) -> Note:
     samples = [sample for source in sources for sample in source.results.samples]
-    disturbed = sum(not calm(sample) for sample in samples)
+    disturbed = sum(not is_undisturbed(sample) for sample in samples)
     lost = [
         source.results.plan.points[i]
         for source in sources
@@ -92,8 +98,8 @@ def disturbance(sources: Sequence[Source]) -> Note:
     ]
     share = f"more than {MOST_OTHER_WORK:.0%} of the processors' time"
     if not disturbed:
-        return Note("Calm.", f"In none of the {len(samples)} samples did other work take {share}.")
-    text = f"In {disturbed} of {len(samples)} samples other work took {share}. "
+        return Note("Undisturbed.", f"Other work took {share} in none of the {len(samples)} samples.")
+    text = f"Other work took {share} in {disturbed} of {len(samples)} samples. "
     text += "The figures leave these samples out where enough others remain."
     if lost:
         text += f" {counted(len(lost), 'point')} had only disturbed samples, such as {lost[0]}."
@@ -168,7 +174,7 @@ def gaps(sources: Sequence[Source]) -> Iterator[Note]:
         yield Note("Few runs:", text, warning=True)
 
 
-def undrawn(groups: Sequence[Group]) -> Iterator[Note]:
+def metrics_without_figure(groups: Sequence[Group]) -> Iterator[Note]:
     """Yield the metrics of groups that have no figure."""
     texts = []
     for group in groups:

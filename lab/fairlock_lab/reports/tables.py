@@ -22,7 +22,7 @@ RIVALS = {
     "sem_t": "x sem_t",
 }
 OVERSUBSCRIBED = "*"
-SPREAD = "spread: between the quartiles"
+SPREAD = "spread: the distance between the quartiles"
 
 
 def head(results: BenchResults) -> str:
@@ -123,7 +123,7 @@ def over_threads(samples: Table, rows: Sequence[int], name: str, counts: Sequenc
     numbers = {(samples.points[i].label, samples.points[i].threads): i for i in rows}
     heads = {n: f"{n}{mark(samples, [i for i in rows if samples.points[i].threads == n])}" for n in counts}
     last = max([n for n in counts if not heads[n].endswith(OVERSUBSCRIBED)], default=counts[0])
-    # A ratio of two fairnesses, say, means nothing.
+    # Some ratios, such as those of fairness, mean nothing.
     rivals = rivals_of(samples.points[rows[0]].workload) if measure(name).scales and len(labels) > 1 else []
     rival = next((lock for lock in rivals if (lock, last) in numbers), None)
     lines = []
@@ -136,7 +136,7 @@ def over_threads(samples: Table, rows: Sequence[int], name: str, counts: Sequenc
         return None
     header = ["lock", *heads.values(), *([f"{RIVALS[rival]} at {last}"] if rival else [])]
     better = f" ({measure(name).better} is better)" if measure(name).better else ""
-    caption = f"{measure(name).title}{better}, by threads; in brackets: between the quartiles"
+    caption = f"{measure(name).title}{better}, by threads; in brackets: the distance between the quartiles"
     return Grid(header, lines, header[1:], caption=caption)
 
 
@@ -187,7 +187,7 @@ def overhead(samples: Table, rows: Sequence[int]) -> Grid:
         more = Figure.of([harness - by_hand for harness, by_hand in both])
         quartiles = f"{more.low:+.2f} to {more.high:+.2f}"
         lines.append([lock, number(loop.median), number(hand.median), f"{more.median:+.2f}", quartiles])
-    header = ["lock", "the harness's loop, ns", "handwritten, ns", "difference", "between the quartiles"]
+    header = ["lock", "the harness's loop, ns", "handwritten, ns", "difference", "quartiles"]
     return Grid(header, lines, header[1:])
 
 
@@ -204,14 +204,14 @@ def negative_control(samples: Table, rows: Sequence[int]) -> list[Block]:
 
 def notes(samples: Table) -> list[Block]:
     """Return what a reader of the tables must know."""
-    every = samples.results.samples
+    all_samples = samples.results.samples
     lines = []
-    if any(sample.oversubscribed for sample in every):
+    if any(sample.oversubscribed for sample in all_samples):
         lines.append(f"{OVERSUBSCRIBED} more threads than processors.")
     lines += disturbance(samples)
     unavailable = {
         str(perf["unavailable"])
-        for sample in every
+        for sample in all_samples
         if isinstance(perf := sample.metrics.get("perf"), dict) and "unavailable" in perf
     }
     wanted = any("perf" in name for p in samples.points for name in measures_of(p.workload, p.config))

@@ -97,7 +97,7 @@ class Trial:
                 watch.wait(pid)
 
             # The watch kills the program first, and reports what the program was doing.
-            ended = run_to_end(self.command(words), limit + 10, env={**os.environ, **environment}, look=look)
+            ended = run_to_end(self.command(words), limit + 10, env={**os.environ, **environment}, observer=look)
         if ended.status != 0:
             complaints = re.findall(complaint, ended.output + ended.errors, re.MULTILINE) if complaint else []
             why = "; ".join(complaints) or last_line(ended.errors or ended.output)
