@@ -40,8 +40,8 @@ class Parser(argparse.ArgumentParser):
 
 def all_commands() -> dict[str, str]:
     """Return every command with its help. The lab's commands are listed even if the lab is not installed."""
-    extra = dict.fromkeys(extensions.names(extensions.COMMANDS), "")
-    return {**LAB_COMMANDS, **extra, **{name: text for name, (_, text) in COMMANDS.items()}}
+    others = [name for name in extensions.names(extensions.COMMANDS) if name not in LAB_COMMANDS]
+    return {**LAB_COMMANDS, **dict.fromkeys(others, ""), **{name: text for name, (_, text) in COMMANDS.items()}}
 
 
 def load(command: str) -> Any:

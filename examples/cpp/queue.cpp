@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded queue: producers wait while it is full, and consumers while it is empty. The longest waiter goes first.
+// A bounded queue: producers wait while it is full, and consumers while it is empty. The oldest waiter goes first.
 #include <cstddef>
 #include <deque>
 #include <fairlock/fairlock.hpp>

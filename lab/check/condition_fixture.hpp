@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConditionFixture: the memory and the threads of each scenario of a condition, over a lock of the catalogue.
 //
-// A lost or stolen notification is a deadlock. The fixture checks the rest: a notification goes to the longest waiter,
+// A lost or stolen notification is a deadlock. The fixture checks the rest: a notification goes to the oldest waiter,
 // and not to a thread that began to wait after it.
 #pragma once
 

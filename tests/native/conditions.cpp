@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The condition: producers and consumers lose nothing, the longest waiter is notified first, and timeouts, interrupts
+// The condition: producers and consumers lose nothing, the oldest waiter is notified first, and timeouts, interrupts
 // and exceptions lose no notification. notify_all wakes every waiter, and the condition may be destroyed as soon as all
 // waiters are notified.
 #include <array>

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include <fairlock/platform/native.hpp>
+#include <fairlock/waiting/yield.hpp>
 
 enum class Operation { load, store, exchange, fetch_add, fetch_or, fetch_and, compare_exchange, cas };
 
