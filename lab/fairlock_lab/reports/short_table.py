@@ -82,7 +82,10 @@ def cell(samples: Table, lock: str, section: Section, column: Column) -> str:
         return ""
     if column.unit is not None:
         figure = samples.figure(subject, column.measure)
-        return number(figure.median / column.unit) if figure is not None else ""
+        if figure is None:
+            return ""
+        value = figure.median / column.unit
+        return number(value) if value >= 1 else f"{value:.2f}"  # narrow columns
     reference = next(iter(samples.find(lock=REFERENCE, **section.where)), None)
     ratio = samples.ratio(subject, reference, column.measure) if reference is not None else None
     return f"{ratio.median:.2f}" if ratio is not None else ""
