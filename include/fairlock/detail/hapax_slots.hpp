@@ -52,7 +52,8 @@ struct HapaxSlots {
   };
 
   // Wait until `before` has departed. If the thread of `before` leaves the line, wait for that thread's predecessor
-  // instead. `collided`: the waiter saw another hapax in the slot. `fenced`: the owner looks at arrive_ after its store
+  // instead. `collided`: while the waiter waited, another hapax than `before`
+  // departed through the slot. `fenced`: the owner looks at arrive_ after its store
   // to depart_ and may skip the slot, so our look at depart_ must not come before our exchange on arrive_.
   template <class Word, Until U>
   [[gnu::noinline]] static WaitResult await_departure(const Word& depart, const void* lock, std::uint64_t before,
@@ -70,8 +71,9 @@ struct HapaxSlots {
         const auto seen = notice.load(order::acquire);
         if (seen == before || departed()) return {before, true, collided};
         if (!has_left(before)) {
-          if (!P::await_until(notice, [=](auto value) { return value != seen; }, until, order::acquire))
-            return {before, false, collided};
+          const auto value = P::await_until(notice, [=](auto now) { return now != seen; }, until, order::acquire);
+          if (!value) return {before, false, collided};
+          if (*value == before) return {before, true, collided};
           collided = true;
           continue;
         }
