@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from fairlock import __version__, extensions
-from fairlock.usage import INTERRUPTED, UsageError
+from fairlock.usage import INTERRUPTED, UsageError, printable
 
 # The product's own commands: the module of each, and its help.
 COMMANDS = {"run": ("fairlock.run.command", "run any program with other locks; nothing is recompiled")}
@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that reports an error in one line."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message} (see {self.prog} --help)", file=sys.stderr)
+        print(printable(f"{self.prog}: {message} (see {self.prog} --help)"), file=sys.stderr)
         raise SystemExit(2)
 
 
@@ -58,7 +58,9 @@ def main(argv: list[str] | None = None) -> int:
         epilog="`python -m fairlock script.py` (or -m MODULE, or -c CODE) runs a program with fairlock's locks "
         "in place of threading's.",
     )
-    if sys.stderr is None:  # the parent closed it, and print() would fall back to stdout
+    if sys.stdout is None:  # the parent closed it
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
+    if sys.stderr is None:  # print() would fall back to stdout
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

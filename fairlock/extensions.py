@@ -24,10 +24,12 @@ def load(group: str, name: str, what: str) -> Any:
     for point in metadata.entry_points(group=group, name=name):
         try:
             return point.load()
-        except ModuleNotFoundError as error:
-            if error.name != "fairlock_lab._native":
+        except ImportError as error:
+            if (error.name or "").partition(".")[0] != "fairlock_lab":
                 raise
-            raise UsageError(
-                f"{what} needs the lab's native module, which this installation lacks: make build"
-            ) from None
+            if isinstance(error, ModuleNotFoundError) and error.name == "fairlock_lab._native":
+                message = "needs the lab's native module, which this installation lacks: make build"
+            else:  # a part is missing, or the native module is for another system
+                message = f"needs the lab, which does not load ({error}); install it again: {HOW_TO_GET_THE_LAB}"
+            raise UsageError(f"{what} {message}") from None
     raise UsageError(f"{what} needs the lab: {HOW_TO_GET_THE_LAB}")

@@ -18,7 +18,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairlock_lab.benchmarks.library import bench
+    from fairlock_lab.benchmarks.harness import BenchInterrupted, FailedRunError
+    from fairlock_lab.benchmarks.library import bench, repeat, resume
+    from fairlock_lab.benchmarks.progress import BenchProgress
+    from fairlock_lab.benchmarks.results import BenchResults
     from fairlock_lab.checking.coverage import Coverage
     from fairlock_lab.checking.explanation import Explanation, Moment, explain
     from fairlock_lab.checking.explore import CheckProgress
@@ -35,12 +38,15 @@ if TYPE_CHECKING:
     from fairlock_lab.checking.subjects import Mutant, mutants
     from fairlock_lab.entries import Catalogue, ConditionEntry, Entry, LockEntry, SemaphoreEntry, catalogue
     from fairlock_lab.errors import ArgumentError, ChoiceError
-    from fairlock_lab.reports.library import report
+    from fairlock_lab.reports.library import MissingError, Report, report
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ArgumentError",
+    "BenchInterrupted",
+    "BenchProgress",
+    "BenchResults",
     "Catalogue",
     "CheckInterrupted",
     "CheckProgress",
@@ -50,13 +56,16 @@ __all__ = [
     "Coverage",
     "Entry",
     "Explanation",
+    "FailedRunError",
     "LitmusResult",
     "LitmusResults",
     "LockEntry",
+    "MissingError",
     "Moment",
     "Mutant",
     "MutantResults",
     "Replay",
+    "Report",
     "Run",
     "RunResult",
     "SemaphoreEntry",
@@ -67,13 +76,18 @@ __all__ = [
     "explain",
     "litmus",
     "mutants",
+    "repeat",
     "replay",
     "report",
+    "resume",
 ]
 
 # The module of each name, under fairlock_lab.
 _MODULES = {
-    "benchmarks.library": ["bench"],
+    "benchmarks.harness": ["BenchInterrupted", "FailedRunError"],
+    "benchmarks.library": ["bench", "repeat", "resume"],
+    "benchmarks.progress": ["BenchProgress"],
+    "benchmarks.results": ["BenchResults"],
     "checking.coverage": ["Coverage"],
     "checking.explanation": ["Explanation", "Moment", "explain"],
     "checking.explore": ["CheckProgress"],
@@ -85,7 +99,7 @@ _MODULES = {
     "checking.subjects": ["Mutant", "mutants"],
     "entries": ["Catalogue", "ConditionEntry", "Entry", "LockEntry", "SemaphoreEntry", "catalogue"],
     "errors": ["ArgumentError", "ChoiceError"],
-    "reports.library": ["report"],
+    "reports.library": ["MissingError", "Report", "report"],
 }
 
 

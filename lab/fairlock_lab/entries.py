@@ -10,7 +10,7 @@ from typing import Any, Literal
 from fairlock import table
 from fairlock.usage import one_of
 from fairlock_lab import _native
-from fairlock_lab.errors import ArgumentError
+from fairlock_lab.errors import look_up
 from fairlock_lab.presentation import Table, Tabular
 
 # Every order of admission, with its meaning.
@@ -191,8 +191,9 @@ class Catalogue(Mapping[str, Entry]):
 def catalogue(*names: str, variations: bool = False) -> Catalogue:
     """Return the entries with these names, or else all entries.
 
-    The variations that the papers mention have names of their own, such as ``hapax-vw/two-stage``. Without names,
-    ``variations`` includes them. Raise ArgumentError, a ValueError, if there is no entry with one of the names.
+    The variations have names of their own, such as ``hapax-vw/two-stage``. Some are options that the papers mention,
+    and others are ours. Without names, ``variations`` includes them. Raise ArgumentError, a ValueError, if there is no
+    entry with one of the names.
     """
     entries: list[Entry] = [LockEntry(**properties) for properties in _native.locks()]
     entries += [SemaphoreEntry(**properties) for properties in _native.semaphores()]
@@ -200,7 +201,4 @@ def catalogue(*names: str, variations: bool = False) -> Catalogue:
     if not names:
         return Catalogue(tuple(entry for entry in entries if variations or not entry.variation))
     by_name = {entry.name: entry for entry in entries}
-    for name in names:
-        if name not in by_name:
-            raise ArgumentError(one_of("name", name, by_name))
-    return Catalogue(tuple(by_name[name] for name in names))
+    return Catalogue(tuple(look_up("name", name, by_name) for name in names))

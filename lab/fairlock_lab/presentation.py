@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
+from typing import TYPE_CHECKING, Any
 
 from fairlock import table
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,12 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
+
+
+def as_json(result: DataclassInstance) -> dict[str, Any]:
+    """Return the fields of a dataclass, with lists in place of tuples, as JSON has them."""
+    row: dict[str, Any] = json.loads(json.dumps(asdict(result)))
+    return row
 
 
 def numbered(lines: Sequence[str], indent: str = "") -> list[str]:

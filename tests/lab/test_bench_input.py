@@ -117,7 +117,9 @@ def test_without_the_native_program(
 
 def test_locks_of_a_library_that_is_not_installed() -> None:
     without = Roster("", 2, ("spin",), ("contend",), {}, missing={"ck": "not installed: apt-get install libck-dev"})
-    with pytest.raises(plan.UsageError, match="ck-ticket is not in this build: ck is not installed: apt-get install"):
+    with pytest.raises(
+        plan.ArgumentError, match="ck-ticket is not in this build: ck is not installed: apt-get install"
+    ):
         plan.expand("ck-ticket", WORKLOADS["mutex"], without)
 
 
@@ -125,7 +127,7 @@ def test_a_missing_library_is_reported_where_it_would_be_measured() -> None:
     missing = {"absl": "not installed: apt-get install libabsl-dev"}
     subjects = {"fair": Subject("fair", "lock", None, ("spin-then-park",), ("guard",))}
     without = Roster("", 2, ("spin-then-park",), ("contend",), subjects, missing=missing)
-    with pytest.raises(plan.UsageError, match="absl is not in this build: absl is not installed: apt-get install"):
+    with pytest.raises(plan.ArgumentError, match="absl is not in this build: absl is not installed: apt-get install"):
         plan.expand("absl", WORKLOADS["outside"], without)
     for workload, reported in (("outside", missing), ("mutex", {})):
         selection = plan.Selection(locks=("fair",), waiting=("spin-then-park",), threads=(2,))

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 import report_data
 
-from fairlock.usage import UsageError
+import fairlock_lab
 from fairlock_lab.benchmarks import harness, library, results
 from fairlock_lab.benchmarks.process import SampleError
 from fairlock_lab.benchmarks.progress import BenchProgress
+from fairlock_lab.errors import ArgumentError
 
 SHORT: dict[str, Any] = {"config": "maximum", "locks": "twa", "threads": 2, "seconds": 0.02, "references": False}
 
@@ -62,7 +65,12 @@ def test_an_interruption_keeps_the_samples_and_resume_takes_the_others(tmp_path:
             raise KeyboardInterrupt
 
     path = tmp_path / "r.json"
-    kept = library.bench("mutex", **SHORT, runs=3, file=path, progress=interrupt)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        library.bench("mutex", **SHORT, runs=3, file=path, progress=interrupt)
+    assert isinstance(caught.value, fairlock_lab.BenchInterrupted)
+    assert str(caught.value) == "2 of 3 samples are taken"
+    kept = caught.value.results
+    assert pickle.loads(pickle.dumps(caught.value)).results == kept
     assert (len(kept.samples), kept.complete) == (2, False)
     assert results.load(path) == kept
     complete = library.resume(path)
@@ -71,6 +79,23 @@ def test_an_interruption_keeps_the_samples_and_resume_takes_the_others(tmp_path:
     again = library.repeat(path)
     assert again.plan == complete.plan
     assert again.samples != complete.samples
+
+
+def test_a_second_ctrl_c_keeps_the_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def save_late(*arguments: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        usual_save(*arguments)
+
+    def interrupt(report: BenchProgress) -> None:
+        if report.done == 1:
+            monkeypatch.setattr(harness, "save", save_late)
+            signal.raise_signal(signal.SIGINT)
+
+    usual_save = harness.save
+    path = tmp_path / "r.json"
+    with pytest.raises(fairlock_lab.BenchInterrupted) as caught:
+        library.bench("mutex", **SHORT, runs=3, file=path, progress=interrupt)
+    assert results.load(path) == caught.value.results
 
 
 def test_a_failed_sample_keeps_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,6 +111,13 @@ def test_a_failed_sample_keeps_the_others(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(harness.FailedRunError, match="it failed") as caught:
         library.bench("mutex", **SHORT, runs=3)
     assert len(caught.value.results.samples) == 1
+    sent = pickle.loads(pickle.dumps(caught.value))
+    assert (str(sent), sent.results) == (str(caught.value), caught.value.results)
+
+
+def test_results_are_represented_in_one_line() -> None:
+    measured = report_data.results(report_data.points_of("mutex", "maximum", locks=("twa",), threads=(1,)), runs=3)
+    assert repr(measured) == "<BenchResults of mutex: 3 of 3 samples>"
 
 
 @pytest.mark.parametrize(
@@ -97,10 +129,22 @@ def test_a_failed_sample_keeps_the_others(monkeypatch: pytest.MonkeyPatch) -> No
         ({"workload": "mutex", "threads": 0}, "threads: choose numbers from 1 to "),
         ({"workload": "mutex", "runs": 0}, "runs: choose a number from 1 to 1000, not 0"),
         ({"workload": "mutex", "options": {"critical": -1}}, "option critical: choose a number from 0"),
+        ({"workload": 5}, "unknown workload 5; choose from: short, "),
+        ({"workload": "mutex", "config": 5}, "config: pass text, or a list of text, not 5"),
+        ({"workload": "mutex", "locks": [None]}, "locks: pass text, or a list of text, not (None,)"),
+        ({"workload": "mutex", "options": 5}, "options: pass text, or a list of text, not 5"),
+        ({"workload": "mutex", "options": "critical=x"}, "option critical: choose a number from 0"),
+        ({"workload": "mutex", "threads": 1.5}, "threads: choose numbers from 1 to "),
+        ({"workload": "mutex", "runs": 1.5}, "runs: choose a number from 1 to 1000, not 1.5"),
+        ({"workload": "mutex", "seconds": "1"}, "seconds: choose a number from 0.001 to 3600, not '1'"),
+        ({"workload": "mutex", "hogs": True}, "hogs: choose a number from 0 to 64, not True"),
+        ({"workload": "mutex", "seed": 0.5}, "seed: choose a number from 0 to 9223372036854775807, not 0.5"),
+        ({"workload": "mutex", "file": 5}, "file: name a file, not 5"),
+        ({"workload": "mutex", "progress": 5}, "progress: pass a function or None, not 5"),
     ],
 )
 def test_a_wrong_argument_raises_one_line(arguments: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(ArgumentError) as caught:
         library.bench(**arguments)
     assert str(caught.value).startswith(complaint)
     assert "\n" not in str(caught.value)
@@ -124,5 +168,24 @@ def test_a_report_of_results_and_of_files(tmp_path: Path) -> None:
     assert "Nothing changed beyond the noise." in str(two)
     assert (tmp_path / "page.html").read_text() == two.page
     assert {path.stem for path in (tmp_path / "figures").iterdir()} == {figure.name for figure in two.figures}
-    with pytest.raises(UsageError, match="name at least one file"):
-        report([])
+    assert repr(single) == f"<Report of results.json: {len(single.figures)} figures>"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({"results": []}, "there are no results to report: name at least one file"),
+        ({"results": 5}, "results: name a file, not 5"),
+        ({"results": [None]}, "results: name a file, not None"),
+        ({"results": "no/such/file"}, "cannot read no/such/file: "),
+        ({"results": "/dev/zero"}, "/dev/zero is not a results file of `fairlock bench`: it is a device"),
+        ({"results": "r.json", "out": 5}, "out: name a file, not 5"),
+        ({"results": "r.json", "out": "no/such/page.html"}, "cannot write no/such/page.html: there is no folder "),
+    ],
+)
+def test_a_wrong_argument_of_a_report_raises_one_line(arguments: dict[str, Any], complaint: str) -> None:
+    pytest.importorskip("vl_convert")
+    with pytest.raises(ArgumentError) as caught:
+        fairlock_lab.report(**arguments)
+    assert str(caught.value).startswith(complaint)
+    assert isinstance(caught.value, ValueError)

@@ -72,6 +72,11 @@ def test_a_name_given_twice_is_measured_once(bench: Bench, tmp_path: Path) -> No
     assert len(results.load(tmp_path / "r.json").samples) == 1
 
 
+def test_a_workload_names_the_paper_that_describes_it() -> None:
+    assert WORKLOADS["collisions"].paper == "Hapax Locks (PPoPP 2026), appendix B"
+    assert WORKLOADS["multi-lock"].paper == ""  # ours
+
+
 def test_numbers_of_threads() -> None:
     assert plan.counts(("..2*cpus",), 2) == [1, 2, 4]
     assert plan.counts(("..2*cpus",), 6) == [1, 2, 4, 8, 12]
@@ -86,7 +91,7 @@ def test_locks_that_take_fewer_threads_are_left_out_unless_named() -> None:
     points = plan.points_of("mutex", WORKLOADS["mutex"], everywhere, ROSTER)
     assert {point.lock for point in points} == {"twa", "ticket"}
     named = plan.Selection(configs=("twa",), threads=(8,), locks=("mcs",))
-    with pytest.raises(plan.UsageError, match="mcs admits at most 4 threads, not 8"):
+    with pytest.raises(plan.ArgumentError, match="mcs admits at most 4 threads, not 8"):
         plan.points_of("mutex", WORKLOADS["mutex"], named, ROSTER)
 
 

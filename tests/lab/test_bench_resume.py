@@ -17,7 +17,8 @@ import pytest
 from bench_support import PROGRAM, succeed
 
 from fairlock import cli
-from fairlock_lab.benchmarks import harness, plan, results
+from fairlock_lab.benchmarks import harness, library, plan, results
+from fairlock_lab.errors import ArgumentError
 
 Bench = Callable[..., processes.Result]
 
@@ -87,7 +88,7 @@ def test_a_second_ctrl_c_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def one_sample(begun: results.BenchResults, *_: object) -> results.BenchResults:
-        return replace(begun, samples=(ONE_SAMPLE,))
+        raise harness.BenchInterrupted(replace(begun, samples=(ONE_SAMPLE,)))
 
     def interrupt_again(*_: object) -> None:
         raise KeyboardInterrupt
@@ -121,6 +122,30 @@ def test_the_end_of_the_terminal_is_like_ctrl_c(tmp_path: Path) -> None:
     status, _ = run_and_interrupt(tmp_path, "--json=r.json", by=signal.SIGHUP)
     assert status == 130
     assert not results.load(tmp_path / "r.json").complete
+
+
+@pytest.mark.parametrize(
+    ("family", "options"),
+    [
+        ("program", {}),
+        ("program", {"command": "'"}),
+        ("program", {"command": "true", "timeout": "long"}),
+        ("program", {"command": "true", "measure": "("}),
+        ("leveldb", {}),
+        ("rocksdb", {"entries": "many"}),
+        ("install", {}),
+        ("python", {}),
+    ],
+)
+def test_a_plan_that_lacks_what_its_program_needs_is_refused(
+    tmp_path: Path, family: str, options: dict[str, results.Option]
+) -> None:
+    point = results.Point("mutex", "maximum", "pthread-mutex", None, None, 1, 0, 0.02, family, options)
+    planned = library.request.Request("mutex", config="maximum", locks="twa", threads=1).new_results()
+    path = tmp_path / "r.json"
+    results.save(replace(planned, plan=replace(planned.plan, points=(point,), order=((0, 0),))), path)
+    with pytest.raises(ArgumentError, match="this build of fairlock cannot measure mutex maximum: pthread-mutex"):
+        library.repeat(path)
 
 
 def test_another_machine_is_not_mixed_in(bench: Bench, tmp_path: Path) -> None:

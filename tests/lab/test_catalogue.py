@@ -101,6 +101,12 @@ def test_properties_agree_with_the_paper() -> None:
         assert entry.try_lock == (name != "tidex")
 
 
+def test_the_fast_post_is_the_one_of_the_papers_listing() -> None:
+    entries = catalogue("twa-semaphore", "twa-semaphore/fast-path")
+    assert entries["twa-semaphore/fast-path"].source == "Dice, Kogan 2025; semaphore paper, Listing 2"
+    assert entries["twa-semaphore"].source.endswith("Listing 2, with the Capacitor paper's post")
+
+
 def test_sizes_are_those_of_the_paper() -> None:
     """In words of eight bytes: one for HemLock, two for the ticket and the hapax families."""
     assert LOCKS["hemlock"].lock_bytes == 8

@@ -373,7 +373,7 @@ def test_json_has_a_row_for_each_run(fairlock: Command) -> None:
         (["check", "--schedule", "A"], "--schedule replays one lock"),
         (["check", "--mutants", "nothing"], "unknown mutant"),
         (["check", "--mutant", "nothing"], "unknown mutant"),
-        (["check", "--jobs", "0"], "--jobs"),
+        (["check", "--jobs", "0"], "--jobs: choose a number from 1 to 1000, not 0"),
         (["check", "--litmus", "tas"], "--litmus takes no names of locks: remove tas"),
         (["check", "--mutant", "tas-split", "tas"], "--mutant tas-split takes no names of locks: remove tas"),
         (["check", "--deep", "--threads", "2"], "--deep and --coverage"),

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import copy
 import doctest
 import itertools
 import json
+import pickle
 import signal
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pages
 import pytest
@@ -19,6 +22,7 @@ import fairlock_lab
 from fairlock.usage import UsageError
 from fairlock_lab import ArgumentError, CheckInterrupted, CheckProgress, MutantResults, Replay, RunResult
 from fairlock_lab.checking import library
+from fairlock_lab.checking.explore import Explorer
 
 PAGE = pages.read(pages.ROOT / "docs" / "reference" / "lab-library.md")
 
@@ -89,7 +93,7 @@ def test_a_replay_is_what_the_command_prints(fairlock: Command) -> None:
     arguments = result.run.command(result.schedule).split()[1:]
     assert fairlock(*arguments).stdout == f"{replayed}\n"
     row = json.loads(fairlock(*arguments, "--json").stdout)
-    assert row == json.loads(json.dumps(replayed.to_dict()))
+    assert row == replayed.to_dict()
     assert row["property"] == result.property
 
 
@@ -122,6 +126,41 @@ def test_text_describes_violations_and_incomplete_runs() -> None:
     assert "not complete: it reached the limit of " in str(incomplete)
 
 
+def all_kinds_of_results() -> list[Any]:
+    (violated,) = fairlock_lab.check(mutant="tas-split")
+    results = fairlock_lab.check("tas", threads=2)
+    return [
+        *(fairlock_lab.catalogue(), fairlock_lab.explain("twa"), fairlock_lab.explain("twa").moments[3]),
+        *(results, results[0], results.coverage(), violated, violated.replay()),
+        *(fairlock_lab.check_mutants("tas"), fairlock_lab.mutants()[0], fairlock_lab.litmus()),
+    ]
+
+
+@pytest.mark.parametrize("result", all_kinds_of_results(), ids=lambda result: type(result).__name__)
+def test_results_are_values(result: Any) -> None:
+    assert copy.deepcopy(result) == pickle.loads(pickle.dumps(result)) == result
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False)) == result.to_dict()
+
+
+def test_a_replay_is_not_represented_by_all_its_steps() -> None:
+    replayed = fairlock_lab.replay("tas", schedule="AA", threads=2)
+    assert repr(replayed) == "<Replay of tas rounds 2x2, 1 slot, sc: 2 steps, holds>"
+
+
+def test_errors_reach_another_process() -> None:
+    """An error that cannot be pickled breaks a pool of processes."""
+    interrupted = CheckInterrupted(fairlock_lab.check("tas", threads=2), 5)
+    sent = pickle.loads(pickle.dumps(interrupted))
+    assert (str(sent), sent.results, sent.planned) == (str(interrupted), interrupted.results, 5)
+    with pytest.raises(fairlock_lab.ChoiceError) as caught:
+        fairlock_lab.check("tas", threads=9)
+    assert vars(pickle.loads(pickle.dumps(caught.value))) == vars(caught.value)
+
+
+def test_a_name_that_is_not_text_is_not_in_the_catalogue() -> None:
+    assert 5 not in fairlock_lab.catalogue()
+
+
 # --- progress and interruption ---
 
 
@@ -141,6 +180,10 @@ def interrupt(progress: CheckProgress) -> None:
         signal.raise_signal(signal.SIGINT)
 
 
+def interrupt_at_once(_: CheckProgress) -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
 def test_ctrl_c_keeps_the_results_so_far() -> None:
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt) as caught:
@@ -150,6 +193,20 @@ def test_ctrl_c_keeps_the_results_so_far() -> None:
     assert caught.value.planned == 2
     assert [result.run.name for result in caught.value.results] == ["tas"]
     assert caught.value.results.holds
+
+
+def test_a_second_ctrl_c_does_not_leave_the_exploration_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    def cancel_late(explorer: Explorer) -> None:
+        signal.raise_signal(signal.SIGINT)
+        usual_cancel(explorer)
+
+    usual_cancel = Explorer.cancel
+    monkeypatch.setattr(Explorer, "cancel", cancel_late)
+    before = threading.active_count()
+    with pytest.raises(CheckInterrupted) as caught:
+        fairlock_lab.check("tas", "ticket", threads=4, episodes=8, memory="weak", jobs=2, progress=interrupt_at_once)
+    assert len(caught.value.results) < 2
+    assert threading.active_count() == before
 
 
 def test_ctrl_c_ends_the_search_for_mutants(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,14 +264,31 @@ def test_checks_can_run_on_several_threads() -> None:
         (lambda: fairlock_lab.check("tas", engine="dpor", memory="weak"), "engine='dpor' explores memory='sc' only"),
         (lambda: fairlock_lab.check("tas", deep=True, threads=2), "deep=True chooses the bounds"),
         (lambda: fairlock_lab.check("tas", mutant="tas-split"), "mutant='tas-split' takes no names of locks"),
-        (lambda: fairlock_lab.check("tas", jobs=0), "jobs=0: choose 1 or more"),
-        (lambda: fairlock_lab.check("tas", max_states=0), "max_states=0: choose 1 or more"),
+        (lambda: fairlock_lab.check("tas", jobs=0), "jobs: choose a number from 1 to 1000, not 0"),
+        (lambda: fairlock_lab.check("tas", max_states=0), "max_states: choose a number from 1 to "),
         (lambda: fairlock_lab.check("mcs", scenario="wrap"), "mcs: it has no counters"),
         (lambda: fairlock_lab.check(mutant="tas-spilt"), "unknown mutant 'tas-spilt' (did you mean tas-split?)"),
         (lambda: fairlock_lab.check_mutants("nothing"), "unknown mutant 'nothing'; choose from: tas-split"),
         (lambda: fairlock_lab.replay("tas", schedule=""), "a schedule is letters A to D"),
         (lambda: fairlock_lab.replay("tas", schedule="xyz"), "a schedule is letters A to D"),
         (lambda: fairlock_lab.replay(schedule="A"), "to replay a schedule, name one lock or one mutant"),
+        (lambda: fairlock_lab.check(["tas"]), "unknown name ['tas']; choose from: tas"),
+        (lambda: fairlock_lab.check(None), "unknown name None"),
+        (lambda: fairlock_lab.check("tas\nticket"), r"unknown name 'tas\nticket'"),
+        (lambda: fairlock_lab.check("tas", threads=True), "threads=True: choose from 1, 2, 3, 4"),
+        (lambda: fairlock_lab.check("tas", jobs="2"), "jobs: choose a number from 1 to 1000, not '2'"),
+        (lambda: fairlock_lab.check("tas", jobs=1.5), "jobs: choose a number from 1 to 1000, not 1.5"),
+        (lambda: fairlock_lab.check("tas", max_states=2**64), "max_states: choose a number from 1 to "),
+        (lambda: fairlock_lab.check("tas", max_states=None), "max_states: choose a number from 1 to "),
+        (lambda: fairlock_lab.check("tas", progress=5), "progress: pass a function or None, not 5"),
+        (lambda: fairlock_lab.check(mutant=["tas"]), "unknown mutant ['tas']"),
+        (lambda: fairlock_lab.check_mutants(5), "unknown mutant 5"),
+        (lambda: fairlock_lab.check_mutants("tas", progress=5), "progress: pass a function"),
+        (lambda: fairlock_lab.replay("tas", schedule=5), "schedule=5: a schedule is letters A to D"),
+        (lambda: fairlock_lab.replay("tas", schedule="\ud800"), "a schedule is letters A to D"),
+        (lambda: fairlock_lab.check("tas", threads=2)[0].replay(), "there is no schedule to replay"),
+        (lambda: fairlock_lab.explain(None), "unknown name None"),
+        (lambda: fairlock_lab.catalogue(["tas"]), "unknown name ['tas']"),
         (lambda: fairlock_lab.explain("tickets"), "did you mean ticket?"),
         (lambda: fairlock_lab.catalogue("hapaks"), "did you mean hapax?"),
     ],

@@ -17,6 +17,7 @@ from fairlock_lab.benchmarks import measures as benchmark_measures
 from fairlock_lab.benchmarks.results import BenchResults, Point
 from fairlock_lab.reports import advice, compare, figures, measures, noise, style, summary
 from fairlock_lab.reports.data import Source, groups_of
+from fairlock_lab.reports.parts import y_values
 
 LOCKS = ("twa", "hapax", "mcs", "pthread-mutex")
 
@@ -170,6 +171,20 @@ def test_work_without_a_lock_wins_nothing() -> None:
         assert [drawing.name for drawing in shown if drawing.name.endswith("-processors")]
         assert "nolock" in json.dumps([drawing.spec for drawing in shown])  # drawn, as the limit
         assert not re.search("Best medians: [^.]*nolock", " ".join(drawing.alt for drawing in shown))
+
+
+@pytest.mark.parametrize(
+    ("workload", "config", "words"),
+    [
+        ("mutex", "capacitor", "Both axes are logarithmic, as in the paper."),
+        ("semaphore", "semabench", "In the paper, only the axis of throughput is."),
+    ],
+)
+def test_a_page_says_how_its_axes_differ_from_the_papers(workload: str, config: str, words: str) -> None:
+    measured = report_data.results(report_data.points_of(workload, config, threads=(1, 2)), runs=3)
+    (group,) = groups_of([source(measured)])
+    _, why = y_values(group, measures.MEASURES["throughput"], [{"value": 1.0}, {"value": 2.0}])
+    assert why.endswith(words)
 
 
 def test_processors_are_drawn_where_the_workload_lists_them() -> None:

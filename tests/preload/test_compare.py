@@ -270,7 +270,7 @@ def test_glibc_replaces_a_lock_that_was_preloaded_already(monkeypatch: pytest.Mo
         (["--lock=twa,fair", "--measure=(x{99999999999})"], "--measure (x{99999999999}): "),
         (["--lock=twa", "--repeat=0"], "--repeat 0"),
         (["--lock=twa", "--repeat=1001"], "--repeat: choose at most 1000, not 1001"),
-        (["--lock=twa,fair", "--timeout=-1"], "--timeout: choose at most"),
+        (["--lock=twa,fair", "--timeout=-1"], "--timeout: choose more than 0 and at most"),
         (["--lock=twa,fair", "--measure=n=[0-9]+"], "put one group, (...), around the number; the pattern has 0"),
         (["--lock=twa,fair", "--measure=n=("], "--measure n=(: "),
         (["--lock=twa,fair", "--json=none/r.json"], "there is no folder"),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // TWA semaphore: a ticket semaphore with a waiting array. Near waiters watch the grant. Far waiters wait in the domain
-// (waiting/waiting_array.hpp), so a release invalidates at most `threshold` waiters. (Dice, Kogan 2025; Listing 2 of
-// the semaphore paper. With Far::chain and threshold 0 it is Listing 3, and with Far::futex the form that its text
+// (waiting/waiting_array.hpp), so a release invalidates at most `threshold` waiters. (Dice, Kogan 2025. With
+// `fast_path` it is Listing 2 of the semaphore paper, and without it that listing with the conservative post of the
+// Capacitor paper. With Far::chain and threshold 0 it is Listing 3, and with Far::futex the form that its text
 // describes.)
 //
 //   line_     as in the ticket semaphore, which also provides try_acquire and value
@@ -47,7 +48,8 @@ class TwaSemaphore : public TicketSemaphore<P, TicketSemaphoreOptions{.initial =
                                     : "twa-semaphore",
       .source = O.far == Far::chain   ? "Dice, Kogan 2025; semaphore paper, Listing 3"
                 : O.far == Far::futex ? "Dice, Kogan 2025; semaphore paper, §2"
-                                      : "Dice, Kogan 2025; semaphore paper, Listing 2",
+                : O.fast_path         ? "Dice, Kogan 2025; semaphore paper, Listing 2"
+                                      : "Dice, Kogan 2025; semaphore paper, Listing 2, with the Capacitor paper's post",
       .spinning = O.far == Far::chain ? "L+P" : "U+S",
       .waiting_array = true,
       .release_touches_lock = O.fast_path,

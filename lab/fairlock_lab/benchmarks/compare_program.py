@@ -37,8 +37,26 @@ def point_of(lock: str, waiting: str | None, options: dict[str, Option], seconds
     return Point(WORKLOAD, name, lock, waiting, None, 0, 0, seconds, FAMILY, options)
 
 
+def words(point: Point) -> list[str]:
+    """Return the words of the program's command line; none if it is not one."""
+    try:
+        return shlex.split(str(point.options.get("command", "")))
+    except ValueError:  # a quotation without an end
+        return []
+
+
+def well_formed(point: Point) -> bool:
+    """Return whether the options of a point, which may come from a file, are those of a comparison."""
+    options = point.options
+    patterns = [str(options[name]) for name in PRINTED if name in options]
+    try:
+        return bool(words(point)) and 0 < float(options.get("timeout", 1)) <= A_DAY and all(map(re.compile, patterns))
+    except (ValueError, re.error):
+        return False
+
+
 def missing(point: Point) -> str:
-    name = shlex.split(str(point.options["command"]))[0]
+    name = words(point)[0]
     return "" if shutil.which(name) else f"there is no program {name} here"
 
 
@@ -53,9 +71,8 @@ def run(point: Point) -> Metrics:
     environment = python_program.environment(programs.environment(point), bool(options.get("python")))
     others, observer = OtherWork(), programs.LockObserver(point)
     unread = not options.get("show") and not any(name in options for name in PRINTED)
-    words = shlex.split(str(options["command"]))
     try:
-        ended = process.run(words, limit, env=environment, observer=observer, discard=unread)
+        ended = process.run(words(point), limit, env=environment, observer=observer, discard=unread)
     except OSError as error:
         raise SampleError(f"it did not start: {error.strerror}") from error
     share = others.share()

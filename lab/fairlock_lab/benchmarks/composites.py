@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fairlock.usage import UsageError
 from fairlock_lab.benchmarks.lock_sets import FIFO_LOCKS, NO_LOCK, SEMAPHORES, TICKETS_AND_MCS
 from fairlock_lab.benchmarks.plan import Selection, points_of
 from fairlock_lab.benchmarks.results import Point
 from fairlock_lab.benchmarks.roster import Roster
 from fairlock_lab.benchmarks.workloads import WORKLOADS
+from fairlock_lab.errors import ArgumentError
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def points(composite: Composite, selection: Selection, roster: Roster) -> list[t
     for lock in selection.locks:
         if not any(lock in piece.locks for piece in composite.pieces):
             known = dict.fromkeys(lock for piece in composite.pieces for lock in piece.locks)
-            raise UsageError(f"this workload does not measure {lock}; choose from: {', '.join(known)}")
+            raise ArgumentError(f"this workload does not measure {lock}; choose from: {', '.join(known)}")
     for piece in composite.pieces:
         chosen = tuple(lock for lock in piece.locks if lock in roster.subjects and is_wanted(lock, selection, roster))
         if piece.locks and not chosen:

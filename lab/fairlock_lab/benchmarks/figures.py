@@ -58,8 +58,11 @@ def value_of(metrics: Metrics, measure: str) -> float | None:
         if rest.startswith("p") and "edges_ns" in value:
             return percentile(value, float(rest[1:]) / 100)
         value = value.get(rest)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if is_number else None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
+    try:
+        return float(value) if is_number else None
+    except OverflowError:  # an integer of more than 300 digits
+        return None
 
 
 def percentile(histogram: Mapping[str, Any], share: float) -> float | None:

@@ -6,11 +6,13 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fairlock import __version__
+from fairlock.signals import deferred
 from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import machine, programs
 from fairlock_lab.benchmarks.families import family
@@ -31,6 +33,20 @@ class FailedRunError(SampleError):
     def __init__(self, message: str, results: BenchResults) -> None:
         super().__init__(message)
         self.results = results
+
+    def __reduce__(self) -> tuple[Any, ...]:  # so that it can be copied, and sent to another process
+        return type(self), (str(self), self.results)
+
+
+class BenchInterrupted(KeyboardInterrupt):
+    """Ctrl-C ended a benchmark. ``results`` holds the samples that were taken by then."""
+
+    def __init__(self, results: BenchResults) -> None:
+        super().__init__(f"{len(results.samples)} of {len(results.plan.order)} samples are taken")
+        self.results = results
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.results,)
 
 
 def begin(plan: Plan, command: Sequence[str], roster: Roster | None) -> BenchResults:
@@ -65,8 +81,8 @@ def concerns(missing: str, plan: Plan) -> bool:
 def run(results: BenchResults, file: Path | None = None, progress: Callback | None = None) -> BenchResults:
     """Take the remaining samples of a plan, and return all samples.
 
-    Ctrl-C ends the run early, so that the results lack samples. If a sample fails, FailedRunError holds the samples so
-    far. With a ``file``, each sample is written before the next one begins.
+    Ctrl-C raises BenchInterrupted, and a sample that fails raises FailedRunError. Both have the samples so far. With a
+    ``file``, each sample is written before the next one begins.
     """
     plan, remaining = results.plan, results.remaining
     start = time.monotonic() - max((sample.at for sample in results.samples), default=0.0)
@@ -90,8 +106,10 @@ def run(results: BenchResults, file: Path | None = None, progress: Callback | No
         if progress is not None and remaining:
             progress(report.at(None))
     except KeyboardInterrupt:
-        if file is not None and results.samples:
-            save(results, file)  # the signal may have come between a sample and its file
+        with suppress(KeyboardInterrupt), deferred():
+            if file is not None and results.samples:
+                save(results, file)  # the signal may have come between a sample and its file
+        raise BenchInterrupted(results) from None
     return results
 
 

@@ -14,6 +14,7 @@ from fairlock_lab.benchmarks import programs
 from fairlock_lab.benchmarks.process import GRACE, SampleError, call
 from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
 from fairlock_lab.benchmarks.roster import Roster
+from fairlock_lab.errors import ArgumentError
 from fairlock_lab.paths import bench_program
 
 BROKEN, BAD_INPUT = 1, 2  # exit statuses of the program
@@ -97,7 +98,7 @@ def run(point: Point, words: Sequence[str], limit: float, environment: Mapping[s
     status, output, errors = call([str(program()), *words], limit, env=environment)
     line = errors.strip().removeprefix("fairlock_bench: ")
     if status == BAD_INPUT:
-        raise UsageError(f"{point}: {line}")
+        raise ArgumentError(f"{point}: {line}")
     if status != 0:
         kind = BreachError if status == BROKEN and BREACH in line else SampleError
         raise kind(f"{line or f'ended with status {status}'} (fairlock_bench {' '.join(words)})")

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fairlock.usage import UsageError
+from fairlock_lab.errors import ArgumentError
 
 
 def write(path: Path, content: str | bytes) -> None:
@@ -26,29 +27,29 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise UsageError now if ``path`` could not be written later."""
+    """Raise ArgumentError now if ``path`` could not be written later."""
     try:
         folder = path.absolute().parent
     except OSError as error:  # the current folder has been deleted
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+        raise ArgumentError(f"cannot write {path}: {error.strerror}") from error
     if not folder.is_dir():
-        raise UsageError(f"cannot write {path}: there is no folder {folder}")
+        raise ArgumentError(f"cannot write {path}: there is no folder {folder}")
     if path.is_dir():
-        raise UsageError(f"cannot write {path}: it is a folder")
+        raise ArgumentError(f"cannot write {path}: it is a folder")
     if path.exists() and not path.is_file():  # a device or a pipe, which the new file would replace
-        raise UsageError(f"cannot write {path}: it is not a regular file")
+        raise ArgumentError(f"cannot write {path}: it is not a regular file")
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+        raise ArgumentError(f"cannot write {path}: {error.strerror}") from error
 
 
 def check_page(page: Path, *results: Path) -> None:
-    """Raise UsageError if ``page`` cannot be written, or would replace one of the results files."""
+    """Raise ArgumentError if ``page`` cannot be written, or would replace one of the results files."""
     for path in results:
         if page.resolve() == path.resolve():
-            raise UsageError(f"cannot write the page to {page}: the results are there; name another file")
+            raise ArgumentError(f"cannot write the page to {page}: the results are there; name another file")
     check_writable(page)
 
 
@@ -56,4 +57,4 @@ def make_folder(folder: Path, hint: str = "") -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"cannot make the folder {folder}: {error.strerror}{hint}") from error
+        raise ArgumentError(f"cannot make the folder {folder}: {error.strerror}{hint}") from error

@@ -13,12 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fairlock.run import preload
-from fairlock.usage import UsageError, one_of
+from fairlock.usage import one_of
 from fairlock_lab.benchmarks import programs
 from fairlock_lab.benchmarks.families import FAMILY_MODULES
 from fairlock_lab.benchmarks.results import Option, Plan, Point
 from fairlock_lab.benchmarks.roster import Roster, Subject
 from fairlock_lab.benchmarks.workload_types import OPTIONS, Config, Count, Workload
+from fairlock_lab.errors import ArgumentError
 
 
 @dataclass(frozen=True)
@@ -39,16 +40,16 @@ class Selection:
 def points_of(name: str, workload: Workload, selection: Selection, roster: Roster) -> list[Point]:
     """Return the points of one workload."""
     if workload.threads == (1,) and set(selection.threads) - {1}:
-        raise UsageError(f"{name} measures one thread: leave --threads out")
+        raise ArgumentError(f"{name} measures one thread: leave --threads out")
     points = []
     for config_name in chosen_configs(name, workload, selection):
         config = workload.configs[config_name]
         if config.family not in (*roster.families, *FAMILY_MODULES):
-            raise UsageError(f"workload {name}: {why_no_family(config.family, roster)}")
+            raise ArgumentError(f"workload {name}: {why_no_family(config.family, roster)}")
         available = programs.roster(roster) if config.family in programs.FAMILIES else roster
         for policy in selection.waiting:
             if policy not in available.policies:
-                raise UsageError(one_of("waiting policy", policy, available.policies))
+                raise ArgumentError(one_of("waiting policy", policy, available.policies))
         options = {**config.options, **selection.options}
         for hogs in workload.hogs if selection.hogs is None else (selection.hogs,):
             seconds = selection.seconds or workload.seconds * (workload.beside_hogs if hogs else 1)
@@ -62,12 +63,12 @@ def points_of(name: str, workload: Workload, selection: Selection, roster: Roste
                         Point(name, config_name, lock, waiting, form, threads, hogs, seconds, config.family, options)
                     )
     if not points:
-        raise UsageError(f"workload {name}: no lock is left with these --locks, --waiting and --threads")
+        raise ArgumentError(f"workload {name}: no lock is left with these --locks, --waiting and --threads")
     return points
 
 
 def admits(roster: Roster, lock: str, threads: int, options: Mapping[str, Option], *, insist: bool) -> bool:
-    """Return whether a lock admits this many threads and permits. With ``insist``, raise UsageError if it does not."""
+    """Return whether a lock admits this many threads and permits. With ``insist``, raise ArgumentError if not."""
     subject = roster.subjects.get(lock)
     if subject is None:
         return True
@@ -78,14 +79,14 @@ def admits(roster: Roster, lock: str, threads: int, options: Mapping[str, Option
     else:
         return True
     if insist:
-        raise UsageError(complaint)
+        raise ArgumentError(complaint)
     return False
 
 
 def chosen_configs(name: str, workload: Workload, selection: Selection) -> list[str]:
     for chosen in selection.configs:
         if chosen not in workload.configs and chosen != "all":
-            raise UsageError(one_of(f"config of {name}", chosen, [*workload.configs, "all"]))
+            raise ArgumentError(one_of(f"config of {name}", chosen, [*workload.configs, "all"]))
     if "all" in selection.configs:
         return list(workload.configs)
     return list(selection.configs) or [name for name, config in workload.configs.items() if config.default]
@@ -102,7 +103,7 @@ def subjects(
     """Yield each lock with its waiting policy and its form."""
     if config.subject is not None:
         if selection.locks or selection.waiting:
-            raise UsageError(f"{config.family} has no choice of lock: leave --locks and --waiting out")
+            raise ArgumentError(f"{config.family} has no choice of lock: leave --locks and --waiting out")
         yield config.subject, None, None
         return
     named = [lock for name in selection.locks for lock in expand(name, workload, roster)]
@@ -134,8 +135,8 @@ def expand(name: str, workload: Workload, roster: Roster) -> list[str]:
     if name not in roster.subjects:
         library = next((key for key in roster.missing if belongs_to(name, key)), None)
         if library is not None:
-            raise UsageError(f"{name} is not in this build: {library} is {roster.missing[library]}")
-        raise UsageError(one_of("lock", name, [*roster.subjects, "all"]))
+            raise ArgumentError(f"{name} is not in this build: {library} is {roster.missing[library]}")
+        raise ArgumentError(one_of("lock", name, [*roster.subjects, "all"]))
     return [name]
 
 
@@ -150,7 +151,7 @@ def policies(subject: Subject, workload: Workload, selection: Selection, *, insi
     wanted = selection.waiting or workload.waiting
     supported = [policy for policy in wanted if policy in subject.policies]
     if not supported and insist and selection.waiting:
-        raise UsageError(
+        raise ArgumentError(
             f"{subject.name} has no waiting policy {', '.join(wanted)}; choose from: {', '.join(subject.policies)}"
         )
     if not supported and insist:  # the user named the lock, but no policy: take one that the lock has
@@ -178,23 +179,23 @@ def option(text: str) -> tuple[str, Option]:
     """Parse the ``NAME=VALUE`` of ``--set``."""
     name, equals, value = text.partition("=")
     if name not in OPTIONS:
-        raise UsageError(one_of("option", name, OPTIONS))
+        raise ArgumentError(one_of("option", name, OPTIONS))
     kind = OPTIONS[name]
     if kind is bool:
         if value not in ("", "yes", "no") or (equals and not value):
-            raise UsageError(f"option {name}: choose 'yes' or 'no', not '{value}'")
+            raise ArgumentError(f"option {name}: choose 'yes' or 'no', not '{value}'")
         return name, value != "no"
     if kind is int:
         if not (value.isascii() and value.isdigit() and len(value) < 11 and int(value) < 2**31):
-            raise UsageError(f"option {name}: choose a number from 0 to {2**31 - 1}, not '{value}'")
+            raise ArgumentError(f"option {name}: choose a number from 0 to {2**31 - 1}, not '{value}'")
         return name, int(value)
     if kind is str:
         if not value:
-            raise UsageError(f"option {name}: the value is missing")
+            raise ArgumentError(f"option {name}: the value is missing")
         return name, value
     assert isinstance(kind, tuple)
     if value not in kind:
-        raise UsageError(one_of(name, value, kind))
+        raise ArgumentError(one_of(name, value, kind))
     return name, value
 
 

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import output_files
+from fairlock_lab.errors import ArgumentError
 
 FORMAT = "fairlock-results"
 VERSION = 1
@@ -74,7 +74,7 @@ class Sample:
     metrics: Metrics
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BenchResults:
     """A plan, the machine, and the samples so far. ``str()`` gives the tables that ``fairlock bench`` prints."""
 
@@ -86,6 +86,9 @@ class BenchResults:
     missing: Mapping[str, str] = field(default_factory=dict)  # what could not be measured, and the remedy
     subjects: Sequence[Mapping[str, Any]] = ()
     samples: Sequence[Sample] = ()
+
+    def __repr__(self) -> str:
+        return f"<BenchResults of {self.plan.workload}: {len(self.samples)} of {len(self.plan.order)} samples>"
 
     @property
     def remaining(self) -> list[tuple[int, int]]:
@@ -166,24 +169,28 @@ def _rows(key: str, rows: Sequence[object]) -> list[str]:
 
 
 def load(path: Path) -> BenchResults:
-    """Read a results file. Raise UsageError, with the reason in one line, if the file is not usable."""
+    """Read a results file. Raise ArgumentError, with the reason in one line, if the file is not usable."""
+    if path.is_char_device():  # /dev/zero has no end
+        raise ArgumentError(f"{path} is not a results file of `fairlock bench`: it is a device")
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+        raise ArgumentError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is not a results file of `fairlock bench`: it is not JSON ({error})") from error
+        raise ArgumentError(f"{path} is not a results file of `fairlock bench`: it is not JSON ({error})") from error
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
-        raise UsageError(f'{path} is not a results file of `fairlock bench`: it has no "format": "{FORMAT}"')
+        raise ArgumentError(f'{path} is not a results file of `fairlock bench`: it has no "format": "{FORMAT}"')
     version = raw.get("version")
     if version != VERSION:
         newer = isinstance(version, int) and version > VERSION
         remedy = "update fairlock" if newer else "measure again with `fairlock bench`"
-        raise UsageError(f"{path} has version {version} of the format; this fairlock reads version {VERSION}: {remedy}")
+        raise ArgumentError(
+            f"{path} has version {version} of the format; this fairlock reads version {VERSION}: {remedy}"
+        )
     try:
         return _results(raw)
     except _DamageError as damage:
-        raise UsageError(f"{path} is damaged: {damage}") from damage
+        raise ArgumentError(f"{path} is damaged: {damage}") from damage
 
 
 class _DamageError(Exception):
@@ -191,6 +198,7 @@ class _DamageError(Exception):
 
 
 NUMBER = (int, float)
+LARGEST = 1e9  # what a number of a plan or sample may be: seconds, shares and nanoseconds of an episode
 
 
 def _get(raw: Mapping[str, Any], key: str, kind: type | tuple[type, ...], where: str) -> Any:
@@ -199,6 +207,8 @@ def _get(raw: Mapping[str, Any], key: str, kind: type | tuple[type, ...], where:
     value = raw[key]
     kinds = kind if isinstance(kind, tuple) else (kind,)
     if not isinstance(value, kind) or (isinstance(value, bool) and bool not in kinds):
+        raise _DamageError(f"'{key}' of {where} is {json.dumps(value)[:40]}")
+    if float in kinds and isinstance(value, NUMBER) and not abs(value) <= LARGEST:
         raise _DamageError(f"'{key}' of {where} is {json.dumps(value)[:40]}")
     return value
 
@@ -269,8 +279,15 @@ def _point(raw: Mapping[str, Any], where: str) -> Point:
         hogs=_get(raw, "hogs", int, where),
         seconds=_get(raw, "seconds", NUMBER, where),
         family=_get(raw, "family", str, where),
-        options=_get(raw, "options", dict, where),
+        options=_options(_get(raw, "options", dict, where), where),
     )
+
+
+def _options(raw: dict[str, Any], where: str) -> dict[str, Option]:
+    for name, value in raw.items():
+        if not isinstance(value, Option):
+            raise _DamageError(f"option '{name}' of {where} is {json.dumps(value)[:40]}")
+    return raw
 
 
 def _sample(raw: Mapping[str, Any], where: str, known: set[tuple[int, int]]) -> Sample:

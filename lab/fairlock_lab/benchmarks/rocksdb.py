@@ -17,13 +17,13 @@ import tempfile
 from contextlib import nullcontext
 from pathlib import Path
 
-from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import python_crew
 from fairlock_lab.benchmarks.other_work import OtherWork
 from fairlock_lab.benchmarks.process import GRACE, EndedProcess, SampleError, call
 from fairlock_lab.benchmarks.process import run as run_to_end
 from fairlock_lab.benchmarks.programs import LockObserver, database_folder, environment, filled_database
 from fairlock_lab.benchmarks.results import Metrics, Option, Plan, Point
+from fairlock_lab.errors import ArgumentError
 
 PROGRAM, PACKAGE = "db_bench", "rocksdb-tools"
 FILLING = 600.0  # seconds that filling a database may take
@@ -62,9 +62,9 @@ def missing(point: Point) -> str:
 def sample(point: Point, plan: Plan, seed: int) -> Metrics:
     """Take one sample, without a warm-up, and in whole seconds because that is the unit of the program."""
     if not point.options["entries"]:
-        raise UsageError(f"workload {point.workload}: option entries: choose a number from 1")
+        raise ArgumentError(f"workload {point.workload}: option entries: choose a number from 1")
     if plan.pin:
-        raise UsageError(f"{PROGRAM} cannot pin its threads to processors: leave --pin out")
+        raise ArgumentError(f"{PROGRAM} cannot pin its threads to processors: leave --pin out")
     entries, seconds = point.options["entries"], math.ceil(point.seconds)
     given: dict[str, Option] = {
         "benchmarks": BENCHMARK,

@@ -14,13 +14,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fairlock.usage import UsageError
 from fairlock_lab.benchmarks import machine
 from fairlock_lab.benchmarks.blocks import Block, Grid
 from fairlock_lab.benchmarks.figures import Figure, Table
 from fairlock_lab.benchmarks.other_work import DISTURBED, OtherWork, disturbance
 from fairlock_lab.benchmarks.process import GRACE, SampleError, call
 from fairlock_lab.benchmarks.results import BenchResults, Metrics, Option, Point
+from fairlock_lab.errors import ArgumentError
 
 DIGITS = 2  # decimal places
 NOISE = 0.05
@@ -152,7 +152,7 @@ class RowWorkload:
         chosen = [row for row in rows if not words or any(word in row.name for word in words)]
         if not chosen:
             names = "; ".join(row.name for row in rows)
-            raise UsageError(f"no row has one of these words: {','.join(words)}; the rows are: {names}")
+            raise ArgumentError(f"no row has one of these words: {','.join(words)}; the rows are: {names}")
         points: list[Point] = []
         for row in chosen:  # two rows may share a point
             points += [point for point in row.points(self.name, seconds) if point not in points]

@@ -3,8 +3,8 @@
 
 A claim is reproduced if each of its comparisons that was measured holds. A comparison checks a median of ratios (or of
 figures) against a bound. Nothing is decided if the bound lies between the quartiles, if there are too few runs, or if
-other work took a processor away in every run. Only points that were measured as in the paper count: with its
-parameters, and with a processor for each thread.
+other work took a processor away in every run. Only points with the workload's own options and the paper's way of
+waiting count, and with a processor for each thread. The window, the number of runs and the machine are not the paper's.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def points(case: Case, table: Table) -> list[int]:
 
 
 def as_published(point: Point) -> bool:
-    """Whether the options and the waiting policy are those of the paper. Other points say nothing about the paper."""
+    """Whether the options are those of the workload, and the waiting policy is the paper's. Others do not count."""
     workload = WORKLOADS[point.workload]
     same = dict(point.options) == dict(workload.configs[point.config].options)
     return same and point.waiting in (None, *(workload.paper_waiting or workload.waiting))

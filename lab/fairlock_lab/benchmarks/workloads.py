@@ -214,7 +214,7 @@ WORKLOADS: dict[str, Workload] = {
     ),
     "multi-lock": Workload(
         "one thread holds several contended locks at once, and each other thread contends for one",
-        f"{HAPAX_PAPER}, on HemLock",
+        "",
         {"multi-lock": Config("five locks, acquired in order", family="multi-lock", options={"locks-held": 5})},
         locks=("mcs", "clh", "hemlock", "twa", "hapax", "hapax-vw"),
         threads=("..cpus",),
@@ -280,7 +280,7 @@ WORKLOADS: dict[str, Workload] = {
     ),
     "collisions": Workload(
         "waiting arrays that are too small, so that waiters of one lock share a slot",
-        "",
+        f"{HAPAX_PAPER}, appendix B",
         {"collisions": Config("like `mutex` maximum", options=MAXIMUM)},
         locks=(*SMALL_ARRAYS, "tts"),
         waiting=("spin", "spin-then-park"),

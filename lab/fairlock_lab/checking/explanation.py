@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from fairlock.usage import one_of
 from fairlock_lab import _native, entries
-from fairlock_lab.errors import ArgumentError
-from fairlock_lab.presentation import Table, Tabular
+from fairlock_lab.errors import look_up
+from fairlock_lab.presentation import Table, Tabular, as_json
 
 LEGEND = """\
 B@x: thread B waits and watches x. A hapax is shown as block:number. A pointer is shown as the thread whose element it
@@ -26,6 +25,9 @@ class Moment:
     values: tuple[str, ...]  # of Explanation.fields
     operations: tuple[str, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        return as_json(self)
+
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Tabular):
@@ -36,7 +38,7 @@ class Explanation(Tabular):
     moments: tuple[Moment, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        moments = [asdict(moment) for moment in self.moments]
+        moments = [moment.to_dict() for moment in self.moments]
         return {"name": self.entry.name, "fields": list(self.fields), "moments": moments}
 
     def table(self) -> Table:
@@ -81,8 +83,7 @@ def explain(name: str) -> Explanation:
     """
     catalogue = entries.catalogue(variations=True)
     explainable = {name: entry for name, entry in catalogue.items() if isinstance(entry, entries.AlgorithmEntry)}
-    if name not in explainable:
-        raise ArgumentError(one_of("name", name, explainable))
+    entry = look_up("name", name, explainable)
     story = _native.explain(name)
     moments = tuple(
         Moment(
@@ -94,4 +95,4 @@ def explain(name: str) -> Explanation:
         )
         for moment in story["moments"]
     )
-    return Explanation(explainable[name], tuple(story["fields"]), moments)
+    return Explanation(entry, tuple(story["fields"]), moments)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from fairlock.signals import deferred
 from fairlock_lab import _native
 from fairlock_lab.checking.plan import Run
 from fairlock_lab.checking.results import RunResult
@@ -138,21 +139,23 @@ def perform(
             progress(CheckProgress(len(results), len(tasks), states, time.monotonic() - began, latest))
 
     interrupted = False
-    with ThreadPoolExecutor(jobs) as pool:
+    pool = ThreadPoolExecutor(jobs)
+    try:
         pending: dict[Future[RunResult], int] = {pool.submit(task.perform): i for i, task in enumerate(tasks)}
+        while pending:
+            done, _ = wait(pending, timeout=INTERVAL, return_when=FIRST_COMPLETED)
+            for future in done:
+                number = pending.pop(future)
+                results[number] = future.result()
+                latest = tasks[number].label
+            report()
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
         try:
-            while pending:
-                done, _ = wait(pending, timeout=INTERVAL, return_when=FIRST_COMPLETED)
-                for future in done:
-                    number = pending.pop(future)
-                    results[number] = future.result()
-                    latest = tasks[number].label
-                report()
-        except BaseException as error:
-            explorer.cancel()
-            for future in pending:
-                future.cancel()
-            if not isinstance(error, KeyboardInterrupt):
-                raise
+            with deferred():  # a second Ctrl-C would leave threads that explore for hours
+                explorer.cancel()
+                pool.shutdown(cancel_futures=True)
+        except KeyboardInterrupt:
             interrupted = True
     return [results[number] for number in sorted(results)], interrupted

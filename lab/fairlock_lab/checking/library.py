@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -32,8 +33,10 @@ from fairlock_lab.checking.subjects import (
     mutants,
     subjects,
 )
-from fairlock_lab.errors import ArgumentError, ChoiceError
+from fairlock_lab.errors import ArgumentError, check_callback, check_number, choice
 
+MOST_STATES = 2**63 - 1
+MOST_JOBS = 1000
 CHOICES: dict[str, Iterable[object]] = {
     "threads": range(1, 5),
     "episodes": range(1, 9),
@@ -51,6 +54,9 @@ class CheckInterrupted(KeyboardInterrupt):
         super().__init__(f"{len(results)} of {planned} are complete")
         self.results = results
         self.planned = planned
+
+    def __reduce__(self) -> tuple[Any, ...]:  # so that it can be copied, and sent to another process
+        return type(self), (self.results, self.planned)
 
 
 def check(
@@ -82,13 +88,14 @@ def check(
     """
     given = given_bounds(scenario=scenario, threads=threads, episodes=episodes, slots=slots, memory=memory)
     jobs = checked_limits(max_states, jobs)
-    check_choice("engine", engine)
+    choice("engine", engine, CHOICES["engine"])
+    check_callback(progress)
     if engine == "dpor" and memory == "weak":
         raise ArgumentError("engine='dpor' explores memory='sc' only")
     if deep and (given or mutant is not None):
         raise ArgumentError("deep=True chooses the bounds: combine it with names only")
     if names and mutant is not None:
-        raise ArgumentError(f"mutant={mutant!r} takes no names of locks: remove {' '.join(names)}")
+        raise ArgumentError(f"mutant={mutant!r} takes no names of locks: remove {' '.join(map(str, names))}")
     find_subjects(*names)
     if mutant is not None:
         runs = [make_run(None, mutant, given)]
@@ -122,6 +129,7 @@ def check_mutants(
     exceptions are those of ``check``.
     """
     jobs = checked_limits(max_states, jobs)
+    check_callback(progress)
     chosen = find_mutants(*names) if names else mutants()
     explorer = Explorer(max_states=max_states)
     tasks = []
@@ -162,8 +170,8 @@ def replay(
     given = given_bounds(scenario=scenario, threads=threads, episodes=episodes, slots=slots, memory=memory)
     if (name is None) == (mutant is None):
         raise ArgumentError("to replay a schedule, name one lock or one mutant")
-    if not schedule:
-        raise ArgumentError("a schedule is letters A to D, each with an optional number: AAB1C")
+    if not isinstance(schedule, str) or not re.fullmatch(r"([A-D][0-9]*)+", schedule):
+        raise ArgumentError(f"schedule={schedule!r}: a schedule is letters A to D, each with an optional number: AAB1C")
     return replay_run(make_run(name, mutant, given), schedule)
 
 
@@ -185,20 +193,15 @@ def names_with_rounds() -> list[str]:
 
 def given_bounds(**bounds: object) -> dict[str, Any]:
     """Return the bounds that are not None. Raise ChoiceError if one of them is not a valid choice."""
-    given = {argument: value for argument, value in bounds.items() if value is not None}
-    for argument, value in given.items():
-        check_choice(argument, value)
-    return given
-
-
-def check_choice(argument: str, value: object) -> None:
-    if value not in CHOICES[argument]:
-        raise ChoiceError(argument, value, CHOICES[argument])
+    return {
+        argument: choice(argument, value, CHOICES[argument]) for argument, value in bounds.items() if value is not None
+    }
 
 
 def checked_limits(max_states: int, jobs: int | None) -> int:
-    """Return the number of threads to explore on. Raise ArgumentError if a limit is less than 1."""
-    for argument, value in (("max_states", max_states), ("jobs", jobs)):
-        if value is not None and value < 1:
-            raise ArgumentError(f"{argument}={value}: choose 1 or more")
-    return jobs or os.cpu_count() or 1
+    """Return the number of threads to explore on. Raise ArgumentError if a limit is out of range."""
+    check_number("max_states", max_states, 1, MOST_STATES)
+    if jobs is None:
+        return os.cpu_count() or 1
+    check_number("jobs", jobs, 1, MOST_JOBS)
+    return jobs

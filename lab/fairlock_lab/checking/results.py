@@ -12,13 +12,13 @@ from fairlock_lab.checking.coverage import Coverage
 from fairlock_lab.checking.plan import Run
 from fairlock_lab.checking.subjects import MEMORIES, SCENARIOS, Memory, mutants
 from fairlock_lab.errors import ArgumentError
-from fairlock_lab.presentation import Table, Tabular, counted, numbered
+from fairlock_lab.presentation import Table, Tabular, as_json, counted, numbered
 
 Verdict = Literal["holds", "violated", "incomplete", "killed", "survived"]
 Item = TypeVar("Item")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Replay(Tabular):
     """The steps of one schedule. ``property`` is the violated property, or None, and ``what`` describes the violation.
 
@@ -34,7 +34,8 @@ class Replay(Tabular):
     skipped: int
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self.run) | {key: value for key, value in asdict(self).items() if key != "run"}
+        row = as_json(self)
+        return {**row.pop("run"), **row}
 
     def table(self) -> Table:
         return Table(["step", "operation"], list(enumerate(self.lines, 1)), right=["step"])
@@ -46,6 +47,9 @@ class Replay(Tabular):
             lines += [f"skipped {steps}: the schedule was recorded with another version of the lock", ""]
         lines.append(f"{self.property}: {self.what}" if self.property else "holds: no property is violated")
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Replay of {self.run}: {counted(len(self.lines), 'step')}, {self.property or 'holds'}>"
 
 
 def replay_run(run: Run, schedule: str) -> Replay:
@@ -85,7 +89,9 @@ class RunResult:
         return cls(run, **{key: value for key, value in row.items() if key not in names})
 
     def replay(self) -> Replay:
-        """Replay the schedule of a violation."""
+        """Replay the schedule of a violation. Raise ArgumentError if there is none."""
+        if not self.schedule:
+            raise ArgumentError(f"{self.run}: there is no schedule to replay: the verdict is '{self.verdict}'")
         return replay_run(self.run, self.schedule)
 
     def problem(self) -> str:

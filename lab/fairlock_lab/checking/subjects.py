@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from fairlock.usage import one_of
 from fairlock_lab import _native
-from fairlock_lab.errors import ArgumentError
+from fairlock_lab.errors import ArgumentError, look_up
 
 Memory = Literal["sc", "weak"]
 MEMORIES: tuple[Memory, ...] = get_args(Memory)
@@ -53,17 +53,11 @@ def mutants() -> tuple[Mutant, ...]:
 
 def find_subjects(*names: str) -> list[Subject]:
     known = subjects()
-    for name in names:
-        if name not in known:
-            raise ArgumentError(one_of("name", name, known))
-    return [known[name] for name in names]
+    return [look_up("name", name, known) for name in names]
 
 
 def find_mutant(name: str) -> Mutant:
-    known = {mutant.name: mutant for mutant in mutants()}
-    if name not in known:
-        raise ArgumentError(one_of("mutant", name, known))
-    return known[name]
+    return look_up("mutant", name, {mutant.name: mutant for mutant in mutants()})
 
 
 def find_mutants(*names: str) -> list[Mutant]:

@@ -14,7 +14,7 @@ from fairlock import signals
 from fairlock.usage import INTERRUPTED, UsageError
 from fairlock_lab.benchmarks import library, native, request
 from fairlock_lab.benchmarks.composites import COMPOSITES
-from fairlock_lab.benchmarks.harness import FailedRunError
+from fairlock_lab.benchmarks.harness import BenchInterrupted, FailedRunError
 from fairlock_lab.benchmarks.output_files import check_page, check_writable, make_folder
 from fairlock_lab.benchmarks.progress import TerminalProgress
 from fairlock_lab.benchmarks.results import BenchResults, save
@@ -128,6 +128,7 @@ def choose_signals() -> None:
 
 def carry_out(results: BenchResults, path: Path | None, page: Path | None) -> int:
     """Take the remaining samples and print all of them. Samples that were taken before a failure are kept."""
+    interrupted = False
     try:
         with TerminalProgress() as progress:
             results = library.measure(results, path, progress)
@@ -136,11 +137,12 @@ def carry_out(results: BenchResults, path: Path | None, page: Path | None) -> in
             print_stopped(error.results, kept_file(error.results, path))
         print(f"fairlock: {error}", file=sys.stderr)
         return FAILED
-    if not results.complete:
+    except BenchInterrupted as error:
+        results, interrupted = error.results, True
         path = kept_file(results, path)  # before the tables are printed, because a user may press Ctrl-C again
     if results.samples:
         show(results)
-    if not results.complete:
+    if interrupted:
         sys.stdout.flush()
         print_stopped(results, path)
         return INTERRUPTED

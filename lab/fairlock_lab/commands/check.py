@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
 from typing import Any
 
@@ -14,7 +15,7 @@ from fairlock_lab.checking import library
 from fairlock_lab.checking.explore import MAX_STATES, CheckProgress
 from fairlock_lab.checking.results import CheckResults, MutantResults
 from fairlock_lab.checking.subjects import SCENARIOS
-from fairlock_lab.errors import ChoiceError
+from fairlock_lab.errors import ChoiceError, check_number, choice
 
 BOUNDS = ("threads", "episodes", "slots", "memory", "scenario")
 
@@ -133,10 +134,20 @@ def bounds(args: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in BOUNDS}
 
 
+def given_options(args: argparse.Namespace) -> list[str]:
+    """Return the bounds that the command line gives, as options."""
+    return [f"--{name}" for name, value in bounds(args).items() if value is not None]
+
+
 def check_options(args: argparse.Namespace) -> None:
     """Raise UsageError if two options exclude each other, or if a value is wrong, even one that the mode ignores."""
     has_bounds = bool(library.given_bounds(**bounds(args)))
-    library.check_choice("engine", args.engine)
+    choice("engine", args.engine, library.CHOICES["engine"])
+    check_number("--jobs", args.jobs, 1, library.MOST_JOBS)
+    check_number("--max-states", args.max_states, 1, library.MOST_STATES)
+    modes = [f"--{mode}" for mode in ("litmus", "mutants", "mutant") if getattr(args, mode) not in (None, False)]
+    if len(modes) > 1:
+        raise UsageError(f"{modes[0]} and {modes[1]} exclude each other: leave one out")
     if (args.deep or args.coverage) and (
         has_bounds or args.mutants or args.mutant is not None or args.litmus or args.schedule is not None
     ):
@@ -146,27 +157,29 @@ def check_options(args: argparse.Namespace) -> None:
         raise UsageError(f"{mode} takes no names of locks: remove {' '.join(args.names)}")
     if args.schedule is not None and len(args.names) + (args.mutant is not None) != 1:
         raise UsageError("--schedule replays one lock: fairlock check NAME --schedule STRING, or --mutant NAME")
+    if has_bounds and (args.litmus or args.mutants):
+        raise UsageError(f"{modes[0]} has its own bounds: leave {', '.join(given_options(args))} out")
     if args.engine == "dpor" and (args.memory == "weak" or args.mutants):
         raise UsageError("--engine dpor explores locks, or one --mutant, under --memory sc")
-    if args.jobs < 1 or args.max_states < 1:
-        raise UsageError("--jobs and --max-states: choose 1 or more")
 
 
 class ProgressLine:
     """A line on the terminal that shows the progress. It disappears at the end."""
 
     def __init__(self) -> None:
+        self.live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self.drawn = False
 
     def __enter__(self) -> ProgressLine:
         return self
 
     def __call__(self, progress: CheckProgress) -> None:
-        if not sys.stderr.isatty():
+        if not self.live:
             return
+        width = shutil.get_terminal_size().columns - 1  # a line that wraps could not be erased
         tasks = f"[{progress.done}/{progress.total}]"
         line = f"{tasks} {progress.states:,} states, {progress.seconds:.0f} s   {progress.latest}"
-        print(f"\r\x1b[K{line[:110]}", end="", file=sys.stderr, flush=True)
+        print(f"\r\x1b[K{line[:width]}", end="", file=sys.stderr, flush=True)
         self.drawn = True
 
     def __exit__(self, *_: object) -> None:

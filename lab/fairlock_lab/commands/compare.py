@@ -17,8 +17,10 @@ from fairlock_lab.benchmarks import compare_program, harness, plan, programs
 from fairlock_lab.benchmarks.compare_program import A_DAY
 from fairlock_lab.benchmarks.output_files import check_page, check_writable
 from fairlock_lab.benchmarks.process import SampleError
+from fairlock_lab.benchmarks.request import MOST_SEED
 from fairlock_lab.benchmarks.results import Option, Point
 from fairlock_lab.commands import bench
+from fairlock_lab.errors import check_number
 
 MOST_REPEATS = 1000
 
@@ -45,6 +47,8 @@ def compare(locks: Sequence[str], waiting: str, repeat: int, command: Sequence[s
         for lock in dict.fromkeys([preload.GLIBC, *locks])  # the reference of the comparison
     ]
     points = [(compare_program.point_of(lock, policy, options, seconds), repeat) for lock, policy in subjects]
+    if args.seed is not None:
+        check_number("--seed", args.seed, 0, MOST_SEED)
     seed = args.seed if args.seed is not None else random.SystemRandom().getrandbits(32)
     chosen = plan.make(compare_program.WORKLOAD, points, seed=seed, warm_up=0.0)
     line = command_line(locks, waiting, repeat, command, args)
@@ -54,7 +58,7 @@ def compare(locks: Sequence[str], waiting: str, repeat: int, command: Sequence[s
 def options_of(command: Sequence[str], args: argparse.Namespace) -> dict[str, Option]:
     """Return the options of a sample. Raise UsageError if one is wrong."""
     if args.timeout is not None and not 0 < args.timeout <= A_DAY:
-        raise UsageError(f"--timeout: choose at most {A_DAY:.0f} seconds, not {args.timeout:g}")
+        raise UsageError(f"--timeout: choose more than 0 and at most {A_DAY:.0f} seconds, not {args.timeout:g}")
     options: dict[str, Option] = {"command": shlex.join(command)}
     for name in compare_program.PRINTED:
         pattern = getattr(args, name.replace("-", "_"))

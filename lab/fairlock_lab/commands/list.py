@@ -13,7 +13,9 @@ HINT = "`fairlock list NAME` prints all properties of one entry; --all adds the 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="print all properties of these entries")
-    parser.add_argument("--all", action="store_true", help="include the variations that the papers mention")
+    parser.add_argument(
+        "--all", action="store_true", help="include the variations: other options of the same algorithms"
+    )
     parser.add_argument("--json", action="store_true", help="print a list with an object for each entry")
 
 

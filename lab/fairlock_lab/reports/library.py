@@ -17,6 +17,7 @@ from typing import Any
 from fairlock.usage import UsageError
 from fairlock_lab.benchmarks.output_files import check_page, make_folder, write
 from fairlock_lab.benchmarks.results import BenchResults
+from fairlock_lab.errors import ArgumentError, file_at
 from fairlock_lab.reports import changes, compare, style
 from fairlock_lab.reports.advice import Advice, advice
 from fairlock_lab.reports.data import Source, groups_of
@@ -32,7 +33,7 @@ class MissingError(UsageError, ImportError):
     """The library that draws the figures is not installed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """A page of results, which a notebook can display."""
 
@@ -69,6 +70,10 @@ class Report:
             return compare.show(self.comparison)
         return "\n".join(piece.text.replace("**", "") for piece in self.advice)
 
+    def __repr__(self) -> str:
+        files = ", ".join(str(source.path) for source in self.sources)
+        return f"<Report of {files}: {counted(len(self.figures), 'figure')}>"
+
     def _repr_html_(self) -> str:
         frame = 'style="width: 100%; height: 900px; border: 0"'
         return f'<iframe {frame} srcdoc="{escape(self.page)}"></iframe>'
@@ -92,24 +97,26 @@ def report(
 ) -> Report:
     """Make a page of results, and of what changed if these are two files, old and new, of the same workload.
 
-    ``out`` names the file of the page, and ``figures`` a folder for each figure as SVG and PNG. Raises UsageError if a
-    file cannot be read or written, or has no samples.
+    ``out`` names the file of the page, and ``figures`` a folder for each figure as SVG and PNG. Raise ArgumentError if
+    a file cannot be read or written, or has no samples.
     """
-    draw = drawing_library()
-    items = [results] if isinstance(results, BenchResults | str | Path) else list(results)
-    paths = [Path(item) for item in items if not isinstance(item, BenchResults)]
+    items = list(results) if isinstance(results, Iterable) and not isinstance(results, str | bytes) else [results]
+    named = [item if isinstance(item, BenchResults) else file_at("results", item) for item in items]
     if out is not None:
-        check_page(Path(out), *paths)
+        out = file_at("out", out)
+        check_page(out, *(item for item in named if isinstance(item, Path)))
+    if figures is not None:
+        figures = file_at("figures", figures)
+    draw = drawing_library()
     sources = [
-        Source(Path("results.json"), item) if isinstance(item, BenchResults) else Source.read(Path(item))
-        for item in items
+        Source(Path("results.json"), item) if isinstance(item, BenchResults) else Source.read(item) for item in named
     ]
     if not sources:
-        raise UsageError("there are no results to report: name at least one file")
+        raise ArgumentError("there are no results to report: name at least one file")
     comparison = compare.compare(*sources) if compare.comparable(sources) else None
     groups = groups_of(sources[-1:] if comparison is not None else sources)
     if not groups:
-        raise UsageError(f"there is no sample yet in {', '.join(str(source.path) for source in sources)}")
+        raise ArgumentError(f"there is no sample yet in {', '.join(str(source.path) for source in sources)}")
     sheets = [(group, drawings(group)) for group in groups]
     libraries = str(draw.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
     all_figures = [figure for _, sheet in sheets for figure in sheet]
@@ -118,9 +125,9 @@ def report(
         sources, page(sources, sheets, libraries, comparison), list(advice(groups)), comparison, all_figures
     )
     if out is not None:
-        result.save(Path(out))
+        result.save(out)
     if figures is not None:
-        result.save_figures(Path(figures))
+        result.save_figures(figures)
     return result
 
 
