@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The platform of the preloaded locks keeps the contract of every platform, under each of its waiting policies.
+// The platforms of the preloaded locks, of the product and of the lab, keep the contract of every platform, under each
+// of their waiting policies.
 #include "support/check.hpp"
 
 #if defined(__GLIBC__)
-#include "platform.hpp"
+#define FAIRLOCK_PRELOAD_LOCK "mcs"
+#define FAIRLOCK_PRELOAD_AWAKE 1
+#include "preload/choice.hpp"
 #include "support/platform_contract.hpp"
 
 namespace {
 
 template <class P>
-void keeps_the_contract(const char* policy) {
-  check::step("preloaded", policy);
+void keeps_the_contract(const char* platform, const char* policy) {
+  setenv("FAIRLOCK_WAITING", policy, 1);
+  P::WaitingPolicies::read_environment();
+  check::step(platform, policy);
   PlatformContract<P> contract{};
   std::thread([&] { contract.alone(); }).join();
   CHECK(contract.exits() == 1);
@@ -23,12 +28,13 @@ void keeps_the_contract(const char* policy) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  using namespace fairlock::preload;
   check::start(argc, argv);
   for (const char* const policy : {"spin-then-park", "park"}) {
-    setenv("FAIRLOCK_WAITING", policy, 1);
-    fairlock::preload::SleepingPolicies::read_environment();
-    keeps_the_contract<fairlock::preload::SleepingPlatform>(policy);
+    keeps_the_contract<SleepingPlatform>("sleeping", policy);
+    keeps_the_contract<SleepingPooledPlatform>("sleeping, of the lab", policy);
   }
+  for (const char* const policy : {"yield", "spin", "monitor"}) keeps_the_contract<AwakePlatform>("awake", policy);
   return check::result();
 }
 #else
