@@ -56,6 +56,13 @@ class WaiterLine {
       return notified;
     }
 
+    // In the child of a fork, whose line was made anew: take a place there. If a notifier of the parent had claimed
+    // this waiter, the waiter is notified instead.
+    void rejoin() {
+      if (mine_->claimed.load(order::relaxed) == 0) line_.append(*mine_);
+      else mine_->gate.store(gate_woken, order::relaxed);
+    }
+
    private:
     WaiterLine& line_;
     typename P::template scoped<Element> mine_;
@@ -105,6 +112,10 @@ class WaiterLine {
   void arrive(Element& mine) {
     mine.gate.init(gate_shut);
     mine.claimed.init(0);
+    append(mine);
+  }
+
+  void append(Element& mine) {
     const Guard held(guard_);
     Element* const first = first_.load(order::relaxed);
     Element* const now = Ring<Element>::append(first, mine);
