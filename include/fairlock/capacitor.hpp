@@ -14,12 +14,9 @@
 // `platoon` places after a waiter enters after it, whatever the inner lock does. In all, at most platoon - 1 later
 // arrivals enter before a waiter. No thread does so twice while different threads hold the places of the platoon.
 //
-// A member departs while it still holds the inner lock, just before it releases it. The bound is the same, and a member
-// other than the last touches nothing after the inner release. The last member opens the gate after the inner release,
-// because that may wake a whole platoon. Until then no thread can enter, so no thread can destroy the lock. If arrivals
-// may skip the capacitor, one of them could, so the last member then opens the gate before the inner release. In the
-// listings, a member departs after the inner release (`late_depart`), when the next owner may already have destroyed the
-// lock.
+// A member departs while it still holds the inner lock, just before it releases it. The bound is the same, and release
+// touches nothing after the inner release. In the listings, a member departs after the inner release (`late_depart`),
+// when the next owner may already have destroyed the lock.
 //
 // Three options avoid the cost of arriving. They give up the bound, and are fair only in the long run:
 //
@@ -129,17 +126,9 @@ class Capacitor {
 
   void release(Episode episode) {
     const auto [inner, lane] = split(episode);
-    if constexpr (O.late_depart) {
-      inner_.release(inner);
-      depart(lane);
-    } else if (!all_arrive()) {
-      depart(lane);
-      inner_.release(inner);
-    } else {
-      const bool last = is_last(lane);
-      inner_.release(inner);
-      if (last) open_gate(lane);
-    }
+    if constexpr (!O.late_depart) depart(lane);
+    inner_.release(inner);
+    if constexpr (O.late_depart) depart(lane);
   }
 
   // If the bound holds, a try takes a place in the platoon or fails: if tries skipped the platoon, a thread that only
@@ -147,7 +136,7 @@ class Capacitor {
   std::optional<Episode> try_acquire()
     requires TryLock<Inner>
   {
-    const bool arrives = all_arrive();
+    const bool arrives = knobs_.skip.times == 0 && !O.activate && O.lanes == 1;
     // If the lock's nodes circulate, only a thread in line may look at a node.
     if ((!Inner::properties.nodes_circulate && inner_.locked()) || (arrives && !gates_[0].semaphore.try_acquire()))
       return std::nullopt;
@@ -218,9 +207,6 @@ class Capacitor {
     Chance skip;
   };
 
-  // Whether every thread takes a permit of the only gate before it enters.
-  bool all_arrive() const { return knobs_.skip.times == 0 && !O.activate && O.lanes == 1; }
-
   unsigned choose_lane() const {
     if (P::chance(knobs_.skip)) return none;
     unsigned lane = 0;
@@ -229,10 +215,10 @@ class Capacitor {
   }
 
   void depart(unsigned lane) {
-    if (lane != none && is_last(lane)) open_gate(lane);
+    if (lane == none) return;
+    auto& [semaphore, departures] = gates_[lane];
+    if (departures.depart(knobs_.platoon)) semaphore.release(knobs_.platoon);
   }
-  bool is_last(unsigned lane) { return gates_[lane].departures.depart(knobs_.platoon); }
-  void open_gate(unsigned lane) { gates_[lane].semaphore.release(knobs_.platoon); }
 
   static Episode episode(typename Inner::Episode inner, [[maybe_unused]] unsigned lane) {
     if constexpr (bounded) return inner;

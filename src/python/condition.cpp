@@ -46,6 +46,7 @@ Outcome wait_until(ConditionObject* self, std::uint64_t deadline) {
     // the release, so that the next owner of the lock finds this thread in line.
     InterruptibleWait wait(reinterpret_cast<PyObject*>(self), self->waiters, Handlers::in_line);
     Line::Place place(self->line);
+    wait.stands_at(&place);
     if (!self->lock.release_for_wait(state)) return Outcome::error;
     wait.detach(deadline);
     notified = place.wait(wait);
@@ -304,11 +305,10 @@ PyType_Slot condition_slots[] = {
 
 PyType_Spec condition_spec{"fairlock.Condition", sizeof(ConditionObject), 0, type_flags, condition_slots};
 
-void repair_lock_of_condition(PyObject* object) { condition_of(object)->lock.repair(); }
-
 void repair_condition(PyObject* object) {
   ConditionObject* const self = condition_of(object);
   new (&self->line) Line{};
+  for (void* const place : own_places(object)) static_cast<Line::Place*>(place)->rejoin();
   self->lock.repair();
 }
 

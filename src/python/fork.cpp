@@ -25,9 +25,7 @@ PyObject* after_fork_in_child(PyObject* module, PyObject*) {
     PyObject* const object = lost.object;
     if (PyObject_TypeCheck(object, state.lock) || PyObject_TypeCheck(object, state.rlock)) repair_lock(object);
     else if (PyObject_TypeCheck(object, state.semaphore)) repair_semaphore(lost);
-    else if (!PyObject_TypeCheck(object, state.condition)) continue;
-    else if (lost.caller_in_line) repair_lock_of_condition(object);
-    else repair_condition(object);
+    else if (PyObject_TypeCheck(object, state.condition)) repair_condition(object);
   }
   Py_RETURN_NONE;
 }

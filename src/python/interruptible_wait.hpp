@@ -39,6 +39,9 @@ class InterruptibleWait : public WaitObserver {
   InterruptibleWait(const InterruptibleWait&) = delete;
   InterruptibleWait& operator=(const InterruptibleWait&) = delete;
 
+  // For a wait on a condition: where the thread stands in line.
+  void stands_at(void* place) { record_.place = place; }
+
   void detach(std::uint64_t deadline) {
     deadline_ = deadline;
     state_ = PyEval_SaveThread();

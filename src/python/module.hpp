@@ -23,11 +23,10 @@ PyObject* new_statistics(PyObject* object, const Statistics& statistics);
 extern PyType_Spec lock_spec, rlock_spec, semaphore_spec, bounded_semaphore_spec, condition_spec, capacitor_spec;
 
 // In the child of a fork: empty the line. A lock stays held if it has an owner, and permits that were on their way to
-// vanished threads are available again.
+// vanished threads are available again. A thread whose signal handler forks in a wait on a condition stays in line, and
+// a vanished waiter may have taken the lock of the condition again.
 void repair_lock(PyObject* lock);
 void repair_semaphore(const LostWaits& semaphore);
 void repair_condition(PyObject* condition);
-// While the calling thread is in line for a notification, only the lock: a vanished waiter may have taken it again.
-void repair_lock_of_condition(PyObject* condition);
 
 }  // namespace fairlock::python

@@ -110,11 +110,6 @@ std::vector<LostWaits> drop_waits_of_vanished_threads() {
   new (&immortal.registry) Registry;
   ThreadWaits& own = waits_of_this_thread();
   std::vector<LostWaits> lost;
-  const auto caller_in_line = [&](const PyObject* object) {
-    for (const WaitRecord* record = own.innermost; record != nullptr; record = record->outer)
-      if (record->object == object && record->handlers == Handlers::in_line) return true;
-    return false;
-  };
   for (ThreadWaits* each = first; each != nullptr;) {
     ThreadWaits* const next = each->next;
     for (const WaitRecord* record = each->innermost; record != nullptr; record = record->outer) {
@@ -122,7 +117,7 @@ std::vector<LostWaits> drop_waits_of_vanished_threads() {
       if (each == &own) continue;
       const auto same = [&](const LostWaits& waits) { return waits.object == record->object; };
       auto entry = std::find_if(lost.begin(), lost.end(), same);
-      if (entry == lost.end()) entry = lost.insert(entry, {record->object, 0, caller_in_line(record->object)});
+      if (entry == lost.end()) entry = lost.insert(entry, {record->object, 0});
       entry->permits_claimed += record->claims_permit.load(std::memory_order_relaxed);
     }
     if (each != &own) delete each;
@@ -136,6 +131,14 @@ std::vector<LostWaits> drop_waits_of_vanished_threads() {
   own.previous = nullptr;
   immortal.registry.link(own);
   return lost;
+}
+
+std::vector<void*> own_places(const PyObject* condition) {
+  std::vector<void*> places;
+  for (const WaitRecord* record = waits_of_this_thread().innermost; record != nullptr; record = record->outer)
+    if (record->object == condition && record->place != nullptr) places.push_back(record->place);
+  std::reverse(places.begin(), places.end());
+  return places;
 }
 
 }  // namespace fairlock::python

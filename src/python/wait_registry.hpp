@@ -41,6 +41,7 @@ enum class Handlers { in_line, out_of_line };
 //   since           when the wait began
 //   outer           the record that this record interrupts, of the same thread, or null
 //   handlers        where signal handlers run
+//   place           the thread's place in the line of a condition, or null; written by the thread
 //   claims_permit   whether a semaphore counts the thread among those that have a permit or will get one. The waiter
 //                   writes it, at times a little late
 class WaitRecord {
@@ -56,6 +57,7 @@ class WaitRecord {
   const std::uint64_t since;
   WaitRecord* const outer;
   const Handlers handlers;
+  void* place = nullptr;
   std::atomic<bool> claims_permit{false};
 };
 
@@ -72,10 +74,13 @@ std::vector<CurrentWait> current_waits();
 struct LostWaits {
   PyObject* object;               // borrowed: the references of those threads are never given back
   std::uint64_t permits_claimed;  // by those threads
-  bool caller_in_line;            // the calling thread is in line for it too
 };
 
 // In the child of a fork, where only the calling thread is left.
 std::vector<LostWaits> drop_waits_of_vanished_threads();
+
+// The places of the calling thread in the line of a condition, the oldest first. It has several if its signal handlers
+// wait for the condition too.
+std::vector<void*> own_places(const PyObject* condition);
 
 }  // namespace fairlock::python

@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// The platform of the preloaded locks keeps the contract of every platform, under each of its waiting policies.
+// The platforms of the preloaded locks, of the product and of the lab, keep the contract of every platform, under each
+// of their waiting policies.
 #include "support/check.hpp"
 
 #if defined(__GLIBC__)
-#include "platform.hpp"
+#define FAIRLOCK_PRELOAD_LOCK "mcs"
+#define FAIRLOCK_PRELOAD_AWAKE 1
+#include "preload/choice.hpp"
 #include "support/platform_contract.hpp"
 
 namespace {
 
 template <class P>
-void keeps_the_contract(const char* policy) {
-  check::step("preloaded", policy);
-  PlatformContract<P> contract{};
-  std::thread([&] { contract.alone(); }).join();
-  CHECK(contract.exits() == 1);
-  for (unsigned i = check::rounds(200); i > 0; --i) {
-    PlatformContract<P> pair{};
-    check::together(2, [&](unsigned thread) { thread == 0 ? pair.wait() : pair.end_waits(); });
-  }
+void under_policy(const char* platform, const char* policy) {
+  setenv("FAIRLOCK_WAITING", policy, 1);
+  P::WaitingPolicies::read_environment();
+  keeps_the_contract<P>(platform, policy);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  using namespace fairlock::preload;
   check::start(argc, argv);
   for (const char* const policy : {"spin-then-park", "park"}) {
-    setenv("FAIRLOCK_WAITING", policy, 1);
-    fairlock::preload::SleepingPolicies::read_environment();
-    keeps_the_contract<fairlock::preload::SleepingPlatform>(policy);
+    under_policy<SleepingPlatform>("sleeping", policy);
+    under_policy<SleepingPooledPlatform>("sleeping, of the lab", policy);
   }
+  for (const char* const policy : {"yield", "spin", "monitor"}) under_policy<AwakePlatform>("awake", policy);
   return check::result();
 }
 #else

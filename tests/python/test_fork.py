@@ -300,3 +300,52 @@ for _ in range(150):
     notifier.join()
     for child in children: assert os.waitpid(child, 0)[1] == 0
 """)
+
+
+def test_a_notification_in_the_child_reaches_the_thread_whose_handler_forked() -> None:
+    """It stays in line, and the vanished waiters in front of it do not."""
+    run_python("""
+import os, signal, threading, time, warnings
+import fairlock
+
+warnings.simplefilter("ignore", DeprecationWarning)
+condition = fairlock.Condition(fairlock.Lock())
+main = threading.get_ident()
+children = []
+
+def eventually(holds):
+    while not holds(): time.sleep(0.0005)
+
+def wait():
+    with condition: condition.wait()
+
+def notify():
+    eventually(lambda: condition.waiters == 1)
+    with condition: condition.notify()
+
+def fork(*_):
+    child = os.fork()
+    if child == 0: threading.Thread(target=notify).start()
+    children.append(child)
+
+def disturb():
+    eventually(lambda: condition.waiters == 3)
+    signal.pthread_kill(main, signal.SIGUSR1)
+    eventually(lambda: children)
+    with condition: condition.notify_all()
+
+signal.signal(signal.SIGUSR1, fork)
+waiters = [threading.Thread(target=wait) for _ in range(2)]
+for waiter in waiters: waiter.start()
+eventually(lambda: condition.waiters == 2)
+disturber = threading.Thread(target=disturb)
+with condition:
+    disturber.start()
+    notified = condition.wait(30)
+if children == [0]:
+    with condition:
+        threading.Thread(target=notify).start()
+        os._exit(0 if notified and condition.wait(30) else 1)
+for thread in [disturber, *waiters]: thread.join()
+assert notified and os.waitpid(children[0], 0)[1] == 0
+""")

@@ -56,6 +56,13 @@ class WaiterLine {
       return notified;
     }
 
+    // In the child of a fork, whose line was made anew: take a place there. If a notifier of the parent had claimed
+    // this waiter, the waiter is notified instead.
+    void rejoin() {
+      if (own_element_->claimed.load(order::relaxed) == 0) line_.append(*own_element_);
+      else own_element_->gate.store(gate_woken, order::relaxed);
+    }
+
    private:
     WaiterLine& line_;
     typename P::template scoped<Element> own_element_;
@@ -105,6 +112,10 @@ class WaiterLine {
   void arrive(Element& own_element) {
     own_element.gate.init(gate_shut);
     own_element.claimed.init(0);
+    append(own_element);
+  }
+
+  void append(Element& own_element) {
     const Guard held(guard_);
     Element* const first = first_.load(order::relaxed);
     Element* const now = Ring<Element>::append(first, own_element);
