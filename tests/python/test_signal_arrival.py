@@ -14,6 +14,7 @@ from support import STRICT_LOCKS, STRICT_SEMAPHORES, run_python
 CHILD = """
 import operator, os, signal, sys, threading, time
 import fairlock
+from fairlock import Barrier, Event  # now: the import of their module would swallow an exception of the handler
 from fairlock._locks import waits
 
 MISSED = 10  # seconds: if the handler has not run by then, the signal was missed, however busy the machine is

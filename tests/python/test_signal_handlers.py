@@ -109,11 +109,12 @@ for make in [{", ".join(strict)}, {semaphore_makers(waiting, STRICT_SEMAPHORES)}
     def disturb_and_release():
         interrupt(signal.SIGUSR1)
         eventually(lambda: len(handled) == 1)
-        time.sleep(0.1)  # the main thread returns to the line
+        time.sleep(0.3)  # the main thread returns to the line
         behind = start(wait)
         eventually(lambda: lock.waiters == 2)
         interrupt(signal.SIGUSR1)
         eventually(lambda: len(handled) == 2)
+        time.sleep(0.3)  # once more: a release now would pass over a thread that is out of line
         release()
         behind.join(20)
     sender = start(disturb_and_release)
