@@ -87,7 +87,7 @@ class Condition {
   static constexpr std::uint32_t ending = 1u << 31;
 
   bool check() {
-    return Generations<P>::check(stamp_, [this] {
+    return Generations<P>::check(stamp_, [this](auto) {
       std::memset(static_cast<void*>(&line_), 0, sizeof line_);
       inside_.init(0);
     });

@@ -7,7 +7,12 @@
 //   alive      the generation; 0 in a new process; `busy` while the process sets up    the first thread of a process
 //   last_      the generation of this process or, until it has one, of its parent      the same
 //   forker_    the owner_number() of the thread that forked, or 0                      the same
+//   oldest_    since this generation no thread has vanished in a fork                  the same
+//   alone_     the process is forking, and has only one thread                         handlers before and after a fork
 //   a stamp    0: never used; a generation; with `busy` while the object is renewed    the first thread to use it
+//
+// A process with one thread loses none in a fork. But a signal handler may have forked while this thread waited for a
+// semaphore, and the thread then goes on to wait. So in the child, the domain and semaphores stay as they are.
 //
 // The kernel clears the page of `alive` for a child. So the child notices, however it was made (fork, _Fork, clone),
 // and before the atfork handlers of others unlock what they locked before the fork. Where the kernel cannot clear a
@@ -24,6 +29,10 @@
 #include <cstdint>
 
 #include "platform.hpp"
+
+extern "C" {
+[[gnu::weak]] extern char __libc_single_threaded;  // since glibc 2.32; an older one renews after every fork
+}
 
 namespace fairlock::preload {
 
@@ -45,8 +54,9 @@ class Generations {
   }
 
   // Gives an object the stamp of this process. If another process has left the object behind, one thread alone calls
-  // renew(); an object that is all zero needs no renewal. False: the object has the stamp of a descendant, so it is in
-  // memory that both processes share. No use is promised to work there, but the descendant's object is not renewed.
+  // renew(its former stamp); an object that is all zero needs no renewal. False: the object has the stamp of a
+  // descendant, so it is in memory that both processes share. No use is promised to work there, but the descendant's
+  // object is not renewed.
   template <class S, class F>
   static bool check(S& stamp, const F& renew) {
     const Stamp current = now();
@@ -57,12 +67,19 @@ class Generations {
 
   static std::uint32_t forker() { return forker_; }
 
+  // Whether all threads that used an object with this stamp are still there.
+  static bool complete(Stamp then) { return !later(oldest_, then); }
+
   static void at_load() {
     now();
-    pthread_atfork(nullptr, nullptr, [] {
+    const auto before = [] { alone_ = &__libc_single_threaded != nullptr && __libc_single_threaded != 0; };
+    const auto in_parent = [] { alone_ = false; };
+    const auto in_child = [] {
       if (!wiped_) page_.alive.store(none, std::memory_order_relaxed);
       now();  // here, because the only thread is surely the one that forked
-    });
+      alone_ = false;
+    };
+    pthread_atfork(before, in_parent, in_child);
   }
 
  private:
@@ -74,17 +91,22 @@ class Generations {
       while ((alive = page_.alive.load(std::memory_order_acquire)) == busy) sched_yield();
       return alive;
     }
+    const Stamp next = last_ + 1 == busy ? 1 : last_ + 1;
     if (last_ == none) {
       const int before = errno;
       wiped_ = sysconf(_SC_PAGESIZE) <= static_cast<long>(sizeof(Page)) &&
                madvise(&page_, sizeof(Page), MADV_WIPEONFORK) == 0;
       errno = before;
+      oldest_ = next;
     } else {
-      after_fork_in_child<P>();
-      P::after_fork();
       forker_ = P::owner_number();
+      if (!alone_) {
+        after_fork_in_child<P>();
+        P::after_fork();
+        oldest_ = next;
+      }
     }
-    last_ = last_ + 1 == busy ? 1 : last_ + 1;
+    last_ = next;
     page_.alive.store(last_, std::memory_order_release);
     return last_;
   }
@@ -100,7 +122,7 @@ class Generations {
       } else if (later(seen, current)) {
         return false;
       } else if (stamp.compare_exchange_strong(seen, current | busy, std::memory_order_acquire)) {
-        renew();
+        renew(seen);
         stamp.store(current, std::memory_order_release);
       }
     }
@@ -118,8 +140,9 @@ class Generations {
 
   static inline constinit Page page_{};
   static inline constinit Stamp last_ = none;
+  static inline constinit Stamp oldest_ = none;
   static inline constinit std::uint32_t forker_ = 0;
-  static inline constinit bool wiped_ = false;
+  static inline constinit bool wiped_ = false, alone_ = false;
 };
 
 }  // namespace fairlock::preload

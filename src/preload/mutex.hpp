@@ -169,7 +169,7 @@ class Mutex {
       __atomic_fetch_or(&kind_, process_shared, __ATOMIC_RELAXED);
       return false;
     }
-    Generation::check(stamp_, [this] { renew(); });
+    Generation::check(stamp_, [this](auto) { renew(); });
     return true;
   }
 

@@ -73,9 +73,10 @@ class Semaphore {
   }
 
  private:
-  // In the child of a fork the waiters are gone.
+  // In the child of a fork the waiters are gone, unless its only thread is one.
   void check() {
-    Generations<P>::check(stamp_, [this] {
+    Generations<P>::check(stamp_, [this](auto former_stamp) {
+      if (Generations<P>::complete(former_stamp)) return;
       new (&semaphore_) S(static_cast<std::uint64_t>(std::max<std::int64_t>(semaphore_.value(), 0)));
     });
   }

@@ -208,3 +208,78 @@ TEST(fork_with_semaphore, "the child's copy of a semaphore has the value that it
   ends_well(child);
   EQUAL(sem_wait(&semaphore), 0);
 }
+
+static sem_t awaited;
+static pid_t forked = -1;
+static bool posts_in_child;
+
+static void fork_in_handler(int number) {
+  (void)number;
+  const int before = errno;
+  forked = fork();
+  if (forked != 0 || posts_in_child) EQUAL(sem_post(&awaited), 0);
+  else alarm(1);  // the handler posts later
+  errno = before;
+}
+
+static void post_in_handler(int number) {
+  (void)number;
+  EQUAL(sem_post(&awaited), 0);
+}
+
+static void* takes_turns(void* unused) {
+  (void)unused;
+  for (int i = 0; i != 100; ++i) {
+    EQUAL(sem_wait(&awaited), 0);
+    EQUAL(sem_post(&awaited), 0);
+  }
+  return NULL;
+}
+
+// A process with one thread. Parent and child each get one permit while they wait.
+static void fork_while_waiting(int flags, bool posts) {
+  posts_in_child = posts;
+  EQUAL(sem_init(&awaited, 0, 0), 0);
+  EQUAL(sigaction(SIGUSR1, &(struct sigaction){.sa_handler = fork_in_handler, .sa_flags = flags}, NULL), 0);
+  EQUAL(sigaction(SIGALRM, &(struct sigaction){.sa_handler = post_in_handler, .sa_flags = flags}, NULL), 0);
+  int ends[2];
+  EQUAL(pipe(ends), 0);
+  const pid_t parent = getpid(), signaller = fork();
+  if (signaller == 0) {
+    char byte;
+    EQUAL(read(ends[0], &byte, 1), 1);  // no signal during the fork above
+    nap(50);                            // by now, the parent probably waits
+    if (getppid() == parent) kill(parent, SIGUSR1);
+    _exit(0);
+  }
+  EQUAL(write(ends[1], "", 1), 1);
+  while (sem_wait(&awaited) != 0) EQUAL(errno, EINTR);
+  if (forked != 0) {
+    ends_well(signaller);
+    ends_well(forked);
+    return;
+  }
+  sigaction(SIGALRM, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+  alarm(50);
+  EXPECT_ERRNO(sem_trywait(&awaited), EAGAIN);
+  EQUAL(sem_post(&awaited), 0);
+  pthread_t threads[3];
+  for (int i = 0; i != 3; ++i) threads[i] = start(takes_turns, NULL);
+  for (int i = 0; i != 3; ++i) join(threads[i]);
+  int value = -1;
+  EQUAL(sem_getvalue(&awaited, &value), 0);
+  EQUAL(value, 1);
+  _exit(0);
+}
+
+TEST(fork_in_handler_of_waiter, "a handler forks during sem_wait: the wait goes on in the child, or ends with EINTR") {
+  fork_while_waiting(0, false);
+}
+
+TEST(fork_in_handler_of_restarted_waiter, "the same with SA_RESTART") { fork_while_waiting(SA_RESTART, false); }
+
+TEST(fork_in_handler_that_posts, "a handler forks during sem_wait and posts in the child: the child has one permit") {
+  fork_while_waiting(0, true);
+}
+
+TEST(fork_in_restarted_handler_that_posts, "the same with SA_RESTART") { fork_while_waiting(SA_RESTART, true); }
