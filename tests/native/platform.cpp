@@ -79,24 +79,51 @@ LACKS(within)
 
 // --- a platform keeps its promises ---
 
-template <class P>
-void keeps_the_contract(const char* platform, const char* policy) {
-  check::step(platform, policy, "alone");
-  PlatformContract<P> contract{};
-  std::thread([&] { contract.alone(); }).join();
-  CHECK(contract.exits() == 1);
-  for (unsigned i = check::rounds(200); i > 0; --i) {
-    check::step(platform, policy, "two threads");
-    PlatformContract<P> pair{};
-    check::together(2, [&](unsigned thread) { thread == 0 ? pair.wait() : pair.end_waits(); });
-  }
-}
-
 // A wait that another thread or a signal handler has interrupted.
 struct Interrupted {
   static constexpr std::uint64_t deadline() { return never; }
   static constexpr bool interrupted() { return true; }
 };
+
+// What a front end sees of a wait.
+struct Observed : WaitObserver {
+  mutable unsigned before = 0, after = 0, looks = 0;
+  mutable const void* word = nullptr;
+  std::uint64_t deadline() const { return never; }
+  bool interrupted() const { return before != 0 && ++looks > 3; }
+  const Observed& observer() const { return *this; }
+  void before_park(const void* parked_on, Unpark) const { ++before, word = parked_on; }
+  void after_park() const { ++after; }
+  std::uint64_t next_check() const { return 0; }  // look at once
+};
+
+template <class P>
+void observers() {
+  typename P::template atomic<std::uint64_t> word{};
+  const Observed plain, bounded;
+  CHECK(!P::park(word, 0, plain));  // would otherwise sleep forever
+  CHECK(plain.before == 1 && plain.after == 1 && plain.word == &word && plain.looks > 3);
+  CHECK(!P::park(word, 0, P::within(bounded, 1'000'000)));
+  CHECK(bounded.before == 1 && bounded.after == 1 && bounded.word == &word);
+}
+
+// unpark() wakes every thread that sleeps on the address.
+template <class P>
+void unpark_wakes_all() {
+  typename P::template atomic<std::uint64_t> word{};
+  std::atomic<unsigned> asleep{0};
+  check::together(4, [&](unsigned thread) {
+    if (thread != 0) {
+      ++asleep;
+      while (word.load(order::acquire) == 0) P::park(word, 0, Forever{});
+    } else {
+      check::wait_until([&] { return asleep == 3; });
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));  // they probably sleep by now
+      word.store(1, order::release);
+      P::unpark(&word);
+    }
+  });
+}
 
 // What the checker leaves open.
 template <class P>
@@ -104,7 +131,10 @@ void native_promises(const char* policy) {
   check::step("only native", policy);
   typename P::template atomic<std::uint64_t> word{};
   const auto is_never = [](std::uint64_t) { return false; };
+  observers<P>();
+  unpark_wakes_all<P>();
   CHECK(P::over(Interrupted{}));
+  CHECK(P::over(P::within(Interrupted{}, 1'000'000'000)));
   CHECK(!P::await_until(word, is_never, Interrupted{}, order::acquire));
   CHECK(!P::park(word, 0, Interrupted{}));
   CHECK(!P::park(word, 0, P::within(Forever{}, 0)));

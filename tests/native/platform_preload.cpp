@@ -12,17 +12,10 @@
 namespace {
 
 template <class P>
-void keeps_the_contract(const char* platform, const char* policy) {
+void under_policy(const char* platform, const char* policy) {
   setenv("FAIRLOCK_WAITING", policy, 1);
   P::WaitingPolicies::read_environment();
-  check::step(platform, policy);
-  PlatformContract<P> contract{};
-  std::thread([&] { contract.alone(); }).join();
-  CHECK(contract.exits() == 1);
-  for (unsigned i = check::rounds(200); i > 0; --i) {
-    PlatformContract<P> pair{};
-    check::together(2, [&](unsigned thread) { thread == 0 ? pair.wait() : pair.end_waits(); });
-  }
+  keeps_the_contract<P>(platform, policy);
 }
 
 }  // namespace
@@ -31,10 +24,10 @@ int main(int argc, char** argv) {
   using namespace fairlock::preload;
   check::start(argc, argv);
   for (const char* const policy : {"spin-then-park", "park"}) {
-    keeps_the_contract<SleepingPlatform>("sleeping", policy);
-    keeps_the_contract<SleepingPooledPlatform>("sleeping, of the lab", policy);
+    under_policy<SleepingPlatform>("sleeping", policy);
+    under_policy<SleepingPooledPlatform>("sleeping, of the lab", policy);
   }
-  for (const char* const policy : {"yield", "spin", "monitor"}) keeps_the_contract<AwakePlatform>("awake", policy);
+  for (const char* const policy : {"yield", "spin", "monitor"}) under_policy<AwakePlatform>("awake", policy);
   return check::result();
 }
 #else

@@ -3,7 +3,9 @@
 // zero at first, and it uses nothing but the platform, so it runs on a thread as well as on a fiber of the checker.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <thread>
 
 #include <fairlock/platform/platform.hpp>
 #include <fairlock/waiting/chain.hpp>
@@ -55,24 +57,54 @@ class PlatformContract {
     P::publish(words_[7], std::uint64_t{1});
   }
 
-  void end_waits() {
+  // Calls before_each() before it ends a wait, so that the waiter may get there.
+  template <class F>
+  void end_waits(const F& before_each) {
     serial_.store(P::serial(), relaxed);
     number_.store(P::self(), relaxed);
     message_ = &message_;
+    before_each();
     P::publish(words_[0], std::uint64_t{1});
+    before_each();
     P::publish(words_[1], std::uint64_t{1}, P::key(this, 1));
+    before_each();
     P::publish(words_[2], std::uint64_t{1});
+    before_each();
     words_[3].fetch_add(1, acq_rel);
     P::signal(P::key(this, 3));
+    before_each();
     P::publish(words_[4], std::uint64_t{1}, P::key(this, 4));
+    before_each();
     P::publish(words_[5], std::uint64_t{1});
+    before_each();
     if (gate_.exchange(fairlock::gate_woken, acq_rel) == fairlock::gate_asleep) P::unpark(&gate_);
+    before_each();
     words_[6].store(1, release);
     P::unpark(&words_[6]);
     CHECK(P::await(words_[7], is_one, acquire) == 1);  // so that both threads live until here
   }
 
+  // Changes words by every RMW. If several threads call it at once, no change is lost.
+  void change(std::uint64_t rounds) {
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      added_.fetch_add(1, relaxed);
+      std::uint64_t expected = swapped_.load(relaxed);
+      while (!swapped_.compare_exchange(expected, expected + 1, relaxed)) {}
+      for (expected = swapped_.load(relaxed); !swapped_.cas(expected, expected + 1, relaxed);)
+        expected = swapped_.load(relaxed);
+      if (taken_.exchange(1, acquire) != 0) continue;  // otherwise this thread alone is inside
+      guarded_ = reinterpret_cast<void*>(turns() + 1);
+      turns_.fetch_add(1, relaxed);
+      taken_.store(0, release);
+    }
+  }
+  bool changed(std::uint64_t rounds) const {
+    return added_.load(relaxed) == rounds && swapped_.load(relaxed) == 2 * rounds && turns_.load(relaxed) == turns();
+  }
+
  private:
+  std::uintptr_t turns() const { return reinterpret_cast<std::uintptr_t>(static_cast<void*>(guarded_)); }
+
   static constexpr auto is_one = [](std::uint64_t value) { return value == 1; };
   static constexpr auto is_never = [](std::uint64_t) { return false; };
 
@@ -82,8 +114,8 @@ class PlatformContract {
     word_.store(2, release);
     CHECK(word_.exchange(3, acq_rel) == 2);
     CHECK(word_.fetch_add(4, relaxed) == 3);
-    CHECK(word_.fetch_or(8, relaxed) == 7);
-    CHECK(word_.fetch_and(9, relaxed) == 15);
+    CHECK(word_.fetch_or(12, relaxed) == 7);
+    CHECK(word_.fetch_and(25, relaxed) == 15);
     std::uint64_t expected = 1;
     CHECK(!word_.compare_exchange(expected, 5, acq_rel) && expected == 9);
     CHECK(word_.compare_exchange(expected, 5, acq_rel) && expected == 9);
@@ -208,4 +240,28 @@ class PlatformContract {
   typename P::template plain<void*> plain_, message_;
   Word words_[8];
   Word serial_, number_;
+  Word added_, swapped_, taken_, turns_;
+  typename P::template plain<void*> guarded_;
 };
+
+// For a platform of real threads.
+template <fairlock::Platform P>
+void keeps_the_contract(const char* platform, const char* policy) {
+  check::step(platform, policy, "alone");
+  PlatformContract<P> contract{};
+  std::thread([&] { contract.alone(); }).join();
+  CHECK(contract.exits() == 1);
+  for (unsigned i = check::rounds(200); i > 0; --i) {
+    check::step(platform, policy, "two threads");
+    PlatformContract<P> pair{};
+    const auto pace = [i] {  // in some rounds, the waiter has the time to fall asleep
+      if (i % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    };
+    check::together(2, [&](unsigned thread) { thread == 0 ? pair.wait() : pair.end_waits(pace); });
+  }
+  check::step(platform, policy, "two threads that change the same words");
+  PlatformContract<P> shared{};
+  const std::uint64_t rounds = check::rounds(100'000);
+  check::together(2, [&](unsigned) { shared.change(rounds); });
+  CHECK(shared.changed(2 * rounds));
+}
