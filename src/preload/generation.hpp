@@ -99,11 +99,13 @@ class Generations {
                madvise(&page_, sizeof(Page), MADV_WIPEONFORK) == 0;
       errno = saved_errno;
       oldest_ = next;
-    } else if (!alone_) {
-      after_fork_in_child<P>();
-      P::after_fork();
+    } else {
       forker_ = P::owner_number();
-      oldest_ = next;
+      if (!alone_) {
+        after_fork_in_child<P>();
+        P::after_fork();
+        oldest_ = next;
+      }
     }
     last_ = next;
     page_.alive.store(last_, std::memory_order_release);
