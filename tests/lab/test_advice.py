@@ -103,6 +103,19 @@ def test_the_price_of_strict_order() -> None:
     assert "but fair has 1.40 times its throughput." in text
 
 
+def test_strict_order_that_costs_nothing_has_no_price() -> None:
+    text = crowd_advice(
+        USUAL,
+        everywhere("pthread-mutex-pi", 5, 5, 0.9),
+        everywhere("fair", 14, 9, 0.9),
+        everywhere("twa", 15, 10, 0.5),  # not even, so it is not the first choice
+        subjects=[{"name": "twa", "order": "fifo"}],
+    )
+    assert "use **fair**" in text
+    assert "use twa, which has 3.00 times the throughput of a pthread-mutex-pi" in text
+    assert "times its throughput" not in text
+
+
 def test_the_price_of_strict_order_with_work_outside() -> None:
     text = crowd_advice(
         USUAL,

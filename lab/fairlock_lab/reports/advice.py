@@ -191,10 +191,11 @@ def strict_order(field: Field, best: str) -> str:
         text += (
             f", which has {min(gain):.2f} times the throughput of a {FAIR_REFERENCE}, the C library's only fair mutex"
         )
-    price, price_outside = speeds(best, first, saturated), speeds(best, first, outside)
-    if price:
-        text += f"; but {best} has {max(price):.2f} times its throughput"
-        text += f", and up to {max(price_outside):.2f} times with work outside" if price_outside else ""
-    elif price_outside:
-        text += f"; but {best} has up to {max(price_outside):.2f} times its throughput"
+    price = max(speeds(best, first, saturated), default=0.0)
+    price_outside = max(speeds(best, first, outside), default=0.0)
+    if price > 1:
+        text += f"; but {best} has {price:.2f} times its throughput"
+        text += f", and up to {price_outside:.2f} times with work outside" if price_outside > 1 else ""
+    elif price_outside > 1:
+        text += f"; but {best} has up to {price_outside:.2f} times its throughput with work outside"
     return f"{text}."
