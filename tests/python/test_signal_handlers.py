@@ -116,10 +116,14 @@ for make in [{", ".join(strict)}, {semaphore_makers(waiting, STRICT_SEMAPHORES)}
     def disturb_and_release():
         interrupt(signal.SIGUSR1)
         eventually(lambda: len(handled) == 1 and main_is_back())
+        time.sleep(0.1)  # it may have slept while it handed the GIL over
+        eventually(main_is_back)
         behind = start(wait)
         eventually(lambda: lock.waiters == 2)
         interrupt(signal.SIGUSR1)
         eventually(lambda: len(handled) == 2 and main_is_back())
+        time.sleep(0.1)  # it may have slept while it handed the GIL over
+        eventually(main_is_back)
         release()
         behind.join(20)
     sender = start(disturb_and_release)
