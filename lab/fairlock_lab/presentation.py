@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
@@ -36,11 +37,12 @@ class Table:
         return f"<td{style}>{escape(table.show(cell))}</td>"
 
 
-class Tabular:
+class Tabular(ABC):
     """A result that is displayed as a table."""
 
+    @abstractmethod
     def table(self) -> Table:
-        raise NotImplementedError
+        """Return the table."""
 
     def __str__(self) -> str:
         return str(self.table())

@@ -16,7 +16,7 @@ HERE = Path(__file__).absolute().parent
 def install() -> None:
     """Replace the types of ``threading``, or raise ImportError."""
     try:
-        import fairlock  # the one that is installed for this Python, which its programs import too
+        import fairlock  # as installed for this Python: its programs import it too
 
         fairlock.install()
     except (ImportError, AttributeError):  # not installed, or sources without the native module

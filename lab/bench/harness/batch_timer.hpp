@@ -33,7 +33,7 @@ class BatchTimer {
   }
 
  private:
-  static constexpr std::size_t capacity = 1u << 20;  // after so many batches, the newest replace the oldest
+  static constexpr std::size_t capacity = 1u << 20;  // batches; further ones replace the oldest
 
   std::vector<double> times_;
   std::size_t next_ = 0;

@@ -31,7 +31,7 @@ struct Contender {
   // For the measuring loop.
   const unsigned number;
   bool plain;                                                       // the four functions below have nothing to do
-  std::uint64_t quota = std::numeric_limits<std::uint64_t>::max();  // the loop returns after so many episodes,
+  std::uint64_t quota = std::numeric_limits<std::uint64_t>::max();  // the loop returns after this many episodes,
   const std::atomic<bool>& over;                                    // or as soon as this is true
   std::atomic<std::uint64_t>& tally;                                // episodes so far. The crew reads it
   std::uint64_t* const witness;                                     // null: exclusion is not checked in this way

@@ -94,7 +94,7 @@ class Generator {
         torture_(seed),
         multiply_add_(seed) {}
 
-  // `delay` is an empty loop of so many steps, and `none` does nothing.
+  // `delay` is an empty loop of that many steps, and `none` does nothing.
   void advance(std::uint64_t steps) {
     switch (kind_) {
       case Kind::mt19937: return each(mt19937_, steps);

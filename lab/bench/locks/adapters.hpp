@@ -2,7 +2,7 @@
 // Adapters give every lock and semaphore the interface that the measuring loop needs. This file has those for fairlock,
 // for the C++ library, and for no lock at all. system_locks.hpp and peer_mutexes.hpp have the others.
 //
-//   Adapter(size)       a lock for so many threads, or a semaphore with so many permits
+//   Adapter(size)       a lock for `size` threads, or a semaphore with `size` permits
 //   Context             what a thread keeps between episodes: nothing, or the queue node that the lock needs
 //   first_context(t)    the first context of thread t; all zero without this function
 //   episode(c, body)    acquires, runs the body, and releases
